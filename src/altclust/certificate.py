@@ -1,0 +1,121 @@
+"""What can be proved about a W: first order, Theorem 1, and the true Riemannian Hessian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+from .kernels import Array
+from .problem import Gamma, KernelEngine, Objective, Problem
+from .solvers import first_order_residual
+from .solvers.newton import riemannian_hessian
+
+STATIONARY = 1e-2  # first-order residual up to which second-order statements are made
+FLAT = 1e-6  # share of Φ's largest eigenvalue below which curvature counts as none
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What can be said of W as a solution of the W problem with U and D fixed.
+
+    Attributes
+    ----------
+    residual : float
+        ‖ΦW − W(WᵀΦW)‖ / ‖ΦW‖; 0 at a stationary point (Lemma 2 of the paper).
+    rank : int
+        Of Φ; Theorem 1 asks for full rank, `n_features`.
+    n_features : int
+    eigengap : float
+        Smallest eigenvalue of Φ outside W minus the largest inside; NaN where W spans everything.
+    best_n_components : int
+        The q at which the eigengap would be largest.
+    left, right : float
+        Both sides of inequality (8): σ² times the eigengap, and Σ |γ_ij| K_ij ‖x_i − x_j‖⁴ / σ².
+    smallest_curvature : float
+        Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN where it is empty or the
+        iteration did not settle.
+    verdict : str
+        All of it in one sentence.
+    """
+
+    residual: float
+    rank: int
+    n_features: int
+    eigengap: float
+    best_n_components: int
+    left: float
+    right: float
+    smallest_curvature: float
+    verdict: str
+
+    @property
+    def theorem_holds(self) -> bool:
+        """Whether Theorem 1 applies: the inequality holds and Φ has full rank."""
+        return bool(self.left >= self.right and self.rank == self.n_features)
+
+
+def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> Certificate:
+    """Examine W, shape (r, q), as a solution of the W problem with weights gamma."""
+    objective = Objective(engine, gamma)
+    d, q = W.shape
+    _, phi = objective.value_and_phi(W)
+    values = eigh(phi, eigvals_only=True)
+    size = float(np.max(np.abs(values)))
+    residual = first_order_residual(W, phi @ W)
+    rank = int(np.sum(np.abs(values) > 1e-10 * size))
+    gaps = np.diff(values)
+    eigengap = float(gaps[q - 1]) if q < d else float("nan")
+    best = int(np.argmax(gaps)) + 1 if d > 1 else 1
+    sigma = problem.kernel.sigma
+    right = engine.fourth_moment(W, gamma) / sigma**2
+    curvature = _smallest_curvature(objective, W, phi)
+    n_features = d if problem.basis is None else len(problem.basis)
+    left = sigma**2 * eigengap
+    theorem = left >= right and rank == n_features
+    verdict = _verdict(residual, theorem, curvature, FLAT * size, whole=q == d)
+    return Certificate(residual, rank, n_features, eigengap, best, left, right, curvature, verdict)
+
+
+def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
+    """Lanczos on Hessian products, in coordinates P of the tangent space Z = W̄ P."""
+    d, q = W.shape
+    m = (d - q) * q
+    if m == 0:
+        return float("nan")
+    complement = np.linalg.qr(W, mode="complete")[0][:, q:]
+    hessian = riemannian_hessian(objective, W, W.T @ phi @ W)
+
+    def product(p: Array) -> Array:
+        return (complement.T @ hessian(complement @ p.reshape(d - q, q))).ravel()
+
+    if m <= 40:
+        H = np.column_stack([product(e) for e in np.eye(m)])
+        return float(eigh((H + H.T) / 2, eigvals_only=True)[0])
+    start = np.random.default_rng(0).standard_normal(m)
+    operator = LinearOperator((m, m), matvec=product, dtype=float)
+    try:
+        return float(eigsh(operator, k=1, which="SA", v0=start, ncv=40, tol=1e-3, return_eigenvectors=False)[0])
+    except (ArpackNoConvergence, ArpackError):
+        return float("nan")
+
+
+def _verdict(residual: float, theorem: bool, curvature: float, flat: float, whole: bool) -> str:
+    if whole:
+        return "W spans all columns, so there is nothing to choose: every rotation of it is the same view."
+    if residual > STATIONARY:
+        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {STATIONARY:g}."
+    if theorem:
+        return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
+    if np.isnan(curvature):
+        return "Stationary; the inequality is silent, and the smallest curvature did not settle."
+    if curvature > flat:
+        return (
+            "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space "
+            "(Theorem 1's inequality, sufficient but loose, is silent)."
+        )
+    if curvature >= -flat:
+        return "Stationary, with a direction along which F is flat to second order."
+    return "A saddle: stationary, but there is a direction along which F still falls."

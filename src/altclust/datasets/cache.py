@@ -1,0 +1,132 @@
+"""The folder of data files: what is there is verified, what is not is downloaded and verified."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pooch
+
+from altclust.datasets.registry import ORIGIN, REGISTRY, REPOSITORY, RegisteredFile
+
+
+class DatasetUnavailable(OSError):
+    """A data file is neither in the data folder nor could it be fetched; the message says what to do."""
+
+
+def data_folder() -> Path:
+    """Return the folder in which the data files are kept.
+
+    Returns
+    -------
+    Path
+        The environment variable ``ALTCLUST_DATA`` if it is set, the user's cache folder otherwise. The folder
+        need not exist.
+
+    Examples
+    --------
+    >>> from altclust.datasets import data_folder
+    >>> small_gaussian = data_folder() / "small_gaussian.csv"
+    """
+    return Path(os.environ.get("ALTCLUST_DATA") or pooch.os_cache("altclust")).expanduser()
+
+
+def fetch(name: str) -> Path:
+    """Return the path of a verified data file, downloading it when the data folder does not have it.
+
+    A file in the folder whose SHA-256 checksum is wrong is never used: it is replaced by a fresh download.
+    A download is written under a temporary name and gets its own only after its checksum was found right.
+
+    Parameters
+    ----------
+    name : str
+        The file's name in the data folder, one of ``altclust.datasets.registry.REGISTRY``.
+
+    Returns
+    -------
+    Path
+        Where the file is.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If the file is missing or damaged and cannot be fetched.
+
+    Notes
+    -----
+    The environment variable ``ALTCLUST_DATA_URL`` names another place to download from, with the same files
+    as :data:`altclust.datasets.registry.ORIGIN`.
+
+    Examples
+    --------
+    >>> from altclust.datasets import fetch
+    >>> fetch("small_gaussian.csv").name
+    'small_gaussian.csv'
+    """
+    if name not in REGISTRY:
+        raise ValueError(f"name must be one of the registered data files, got {name!r}: {', '.join(REGISTRY)}")
+    file = REGISTRY[name]
+    path = data_folder() / name
+    try:
+        if not (path.is_file() and pooch.file_hash(str(path), alg="sha256") == file.sha256):
+            _download(file, path)
+    except (OSError, ValueError) as error:
+        raise DatasetUnavailable(
+            f"{name} is not available because {_reason(file, path, error)}; {_remedy(file, path)}"
+        ) from error
+    return path
+
+
+def _download(file: RegisteredFile, path: Path) -> None:
+    if file.remote is None:
+        raise FileNotFoundError(f"{path.name} has no download")
+    with _quiet_pooch():
+        pooch.retrieve(
+            _url(file.remote),
+            known_hash=f"sha256:{file.sha256}",
+            fname=path.name,
+            path=path.parent,
+            downloader=pooch.HTTPDownloader(timeout=30),
+        )
+
+
+def _url(remote: str) -> str:
+    base = os.environ.get("ALTCLUST_DATA_URL") or ORIGIN
+    return f"{base.rstrip('/')}/{remote}"
+
+
+def _reason(file: RegisteredFile, path: Path, error: OSError | ValueError) -> str:
+    # The errors of requests are OSErrors too. They have no errno, and an answer only if the server gave one.
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if not isinstance(error, OSError):
+        reason = "what was downloaded has a wrong SHA-256 checksum"
+    elif status is not None:
+        reason = f"the server answered {status}"
+    elif error.errno is not None or isinstance(error, PermissionError):
+        reason = f"the folder {path.parent} cannot be used ({error.strerror or 'permission denied'})"
+    elif file.remote is None:
+        reason = "it has no download"
+    else:
+        reason = f"the download failed ({type(error).__name__})"
+    # A sound copy would not have got here.
+    damaged = os.path.isfile(path)
+    return f"the copy in the data folder fails its SHA-256 check and {reason}" if damaged else reason
+
+
+def _remedy(file: RegisteredFile, path: Path) -> str:
+    if file.remote is None:
+        return f"it was counted from web pages in {REPOSITORY}: put a copy into the folder {path.parent}"
+    return f"get it from {_url(file.remote)} and put it into the folder {path.parent} as {path.name}"
+
+
+@contextmanager
+def _quiet_pooch() -> Iterator[None]:
+    # pooch's logger writes to the terminal by itself; a library must not.
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,122 @@
+"""Every data set in one list, for people and commands that look for one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from altclust.datasets import generators, loaders
+from altclust.datasets.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One data set.
+
+    Attributes
+    ----------
+    name : str
+        Its name, the same as that of the Dataset which `load` returns.
+    n_samples, n_features : int
+        The shape of X; for a generated set, that of the default arguments.
+    labels : tuple of str
+        The known clusterings, the given one first.
+    origin : {"generated", "file"}
+        Whether it is computed here, with any number of rows, or read from the authors' files.
+    description : str
+        What it is, in a line.
+    load : callable
+        Makes or reads the set; generated ones with the seed 0.
+    """
+
+    name: str
+    n_samples: int
+    n_features: int
+    labels: tuple[str, ...]
+    origin: Literal["generated", "file"]
+    description: str
+    load: Callable[[], Dataset] = field(repr=False)
+
+
+_SIGNS = ("feature_1", "feature_2")
+_MOONS = ("gaussians", "moons")
+_LARGE = ("given", "alternative")
+_WEBKB = ("university", "topic")
+_DIAMOND = ("sum", "difference")
+
+CATALOGUE: tuple[CatalogueEntry, ...] = (
+    CatalogueEntry(
+        "small_gaussians", 40, 2, _SIGNS, "generated",
+        "four compact Gaussians at the corners of a square",
+        partial(generators.small_gaussians, random_state=0),
+    ),
+    CatalogueEntry(
+        "large_gaussians", 1000, 4, ("diagonal", "height"), "generated",
+        "four Gaussians on a turned plane in 3-D, plus noise columns",
+        partial(generators.large_gaussians, random_state=0),
+    ),
+    CatalogueEntry(
+        "moons", 400, 4, _MOONS, "generated",
+        "two parabolas beside two Gaussians, plus noise columns if wanted",
+        partial(generators.moons, random_state=0),
+    ),
+    CatalogueEntry(
+        "growth", 128, 64, _DIAMOND, "generated",
+        "four Gaussians in two columns, all other columns noise",
+        partial(generators.growth, random_state=0),
+    ),
+    CatalogueEntry(
+        "small_gaussian_40", 40, 2, _SIGNS, "file",
+        "the paper's Small Gaussian (SG)",
+        loaders.load_small_gaussians,
+    ),
+    *(
+        CatalogueEntry(
+            f"large_gaussian_{n}", n, 4, _LARGE, "file",
+            f"the paper's Large Gaussian (LG) with {n} rows",
+            partial(loaders.load_large_gaussians, n),
+        )
+        for n in (200, 1000)
+    ),
+    CatalogueEntry("moon_400", 400, 4, _MOONS, "file", "the paper's Moon", loaders.load_moons),
+    *(
+        CatalogueEntry(
+            f"moon_noise_{n}", n, 7, _MOONS, "file",
+            f"the paper's Moon + Noise (MoonN) with {n} rows",
+            partial(loaders.load_moons_noise, n),
+        )
+        for n in (200, 1000)
+    ),
+    CatalogueEntry(
+        "faces", 624, 20, ("identity", "pose"), "file",
+        "CMU faces: 20 people in 4 poses, after PCA",
+        loaders.load_faces,
+    ),
+    CatalogueEntry(
+        "webkb_139", 1041, 139, _WEBKB, "file",
+        "CMU web pages of 4 universities on 4 topics, the authors' reduced matrix",
+        partial(loaders.load_webkb, 139),
+    ),
+    CatalogueEntry(
+        "webkb_500", 1041, 500, _WEBKB, "file",
+        "the same pages as counts of 500 words (no download: data folder only)",
+        partial(loaders.load_webkb, 500),
+    ),
+    *(
+        CatalogueEntry(
+            f"flower_{colours}", colours, 3, (), "file",
+            f"the {colours} distinct colours of the Flower picture",
+            partial(loaders.load_flower, colours),
+        )
+        for colours in (256, 106)
+    ),
+    *(
+        CatalogueEntry(
+            f"growth_{d}", 128, d, _DIAMOND, "file",
+            f"the paper's growth in dimension at {d} columns",
+            partial(loaders.load_growth, d),
+        )
+        for d in loaders.GROWTH_COLUMNS
+    ),
+)  # fmt: skip
+"""All data sets: the generated ones, then the authors' files."""

@@ -1,0 +1,194 @@
+"""Synthetic sets with two known clusterings, in the shapes of the paper's, for any number of rows.
+
+Each set has four groups of rows, one for every pair (given, alternative), in four consecutive blocks
+(0, 0), (1, 0), (0, 1), (1, 1) whose sizes differ by at most one row. So the two clusterings tell nothing of
+each other: exactly nothing when n is a multiple of 4.
+
+Noise comes last from the random generator and column by column. A set with more noise columns therefore
+is the set with fewer and further columns behind it.
+"""
+
+import operator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altclust.datasets.dataset import Dataset
+
+Seed = int | np.random.SeedSequence | np.random.Generator | None
+
+
+def small_gaussians(n: int = 40, *, random_state: Seed = None) -> Dataset:
+    """Four compact Gaussians at the corners of a square: the paper's Small Gaussian (SG).
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least 4.
+    random_state : int, SeedSequence, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        X of shape (n, 2): centres (±2.5, ±2.5), standard deviation 0.1. Labels ``feature_1`` (given) and
+        ``feature_2`` (alternative): the sign of that feature.
+
+    Examples
+    --------
+    >>> from altclust.datasets import small_gaussians
+    >>> data = small_gaussians(random_state=0)
+    >>> data
+    <small_gaussians: 40 x 2; feature_1 (2 classes), feature_2 (2 classes)>
+    >>> bool(((data.X[:, 0] > 0) == data.given).all())
+    True
+    """
+    n = _whole("n", n, at_least=4)
+    rng = np.random.default_rng(random_state)
+    first, second = _four_blocks(n)
+    X = 2.5 * np.column_stack([_sign(first), _sign(second)]) + 0.1 * rng.standard_normal((n, 2))
+    return Dataset("small_gaussians", X, {"feature_1": first, "feature_2": second}, _names(2, 0))
+
+
+def large_gaussians(n: int = 1000, noise_columns: int = 1, *, random_state: Seed = None) -> Dataset:
+    """Four Gaussians on a plane turned by 45 degrees in 3-D, plus noise: the paper's Large Gaussian (LG).
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least 4.
+    noise_columns : int
+        Number of columns that are uniform on (-20, 20); the paper has one.
+    random_state : int, SeedSequence, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        X of shape (n, 3 + noise_columns): centres (a, a, b) with a, b = ±10, standard deviation 1. Labels
+        ``diagonal`` (given), the sign of a, and ``height`` (alternative), the sign of b.
+
+    Examples
+    --------
+    >>> from altclust.datasets import large_gaussians
+    >>> data = large_gaussians(200, random_state=0)
+    >>> data
+    <large_gaussians: 200 x 4; diagonal (2 classes), height (2 classes)>
+    >>> data.feature_names
+    ('x1', 'x2', 'x3', 'noise1')
+    """
+    n = _whole("n", n, at_least=4)
+    noise_columns = _whole("noise_columns", noise_columns, at_least=0)
+    rng = np.random.default_rng(random_state)
+    diagonal, height = _four_blocks(n)
+    a, b = _sign(diagonal), _sign(height)
+    signal = 10.0 * np.column_stack([a, a, b]) + rng.standard_normal((n, 3))
+    X = np.hstack([signal, _noise(rng, n, noise_columns, half_width=20.0)])
+    return Dataset("large_gaussians", X, {"diagonal": diagonal, "height": height}, _names(3, noise_columns))
+
+
+def moons(n: int = 400, noise_columns: int = 0, *, random_state: Seed = None) -> Dataset:
+    """Two intertwined parabolas beside two Gaussians: the paper's Moon, with three noise columns its MoonN.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least 4.
+    noise_columns : int
+        Number of columns that are uniform on (-10, 10).
+    random_state : int, SeedSequence, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        X of shape (n, 4 + noise_columns). Columns 1 and 2 lie on one of the curves y = x², -2 ≤ x ≤ 2, and
+        y = 8 - 1.4 (x - 2)², 0 ≤ x ≤ 4, evenly spaced in x, both coordinates then blurred by a standard
+        deviation of 0.1. Columns 3 and 4 are Gaussian around ±(5, 5) with standard deviation 1. Labels
+        ``gaussians`` (given) and ``moons`` (alternative).
+
+    Examples
+    --------
+    >>> from altclust.datasets import moons
+    >>> moons(1000, noise_columns=3, random_state=0)
+    <moons: 1000 x 7; gaussians (2 classes), moons (2 classes)>
+    """
+    n = _whole("n", n, at_least=4)
+    noise_columns = _whole("noise_columns", noise_columns, at_least=0)
+    rng = np.random.default_rng(random_state)
+    gaussian, moon = _four_blocks(n)
+    t = _even_spacing(2 * moon + gaussian)
+    curve = np.where(
+        moon[:, None] == 0, np.column_stack([2 * t, 4 * t**2]), np.column_stack([2 + 2 * t, 8 - 5.6 * t**2])
+    )
+    curve += 0.1 * rng.standard_normal((n, 2))
+    blob = 5.0 * _sign(gaussian)[:, None] + rng.standard_normal((n, 2))
+    X = np.hstack([curve, blob, _noise(rng, n, noise_columns, half_width=10.0)])
+    return Dataset("moons", X, {"gaussians": gaussian, "moons": moon}, _names(4, noise_columns))
+
+
+def growth(n: int = 128, d: int = 64, *, random_state: Seed = None) -> Dataset:
+    """Four Gaussians in two of d columns, the rest noise: the paper's growth in dimension and in rows.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows, at least 4.
+    d : int
+        Number of columns, at least 2; all but the first two are uniform on (-30, 30).
+    random_state : int, SeedSequence, Generator or None
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        X of shape (n, d): the centres (±10, 0), (0, ±10) form a diamond, standard deviation 1. Labels ``sum``
+        (given), the sign of x1 + x2, and ``difference`` (alternative), the sign of x1 - x2. The columns are
+        not centred, those of the authors' files are.
+
+    Examples
+    --------
+    >>> from altclust.datasets import growth
+    >>> growth(128, 1024, random_state=0)
+    <growth: 128 x 1024; sum (2 classes), difference (2 classes)>
+    """
+    n = _whole("n", n, at_least=4)
+    d = _whole("d", d, at_least=2)
+    rng = np.random.default_rng(random_state)
+    total, difference = _four_blocks(n)
+    s, t = _sign(total), _sign(difference)
+    signal = 5.0 * np.column_stack([s + t, s - t]) + rng.standard_normal((n, 2))
+    X = np.hstack([signal, _noise(rng, n, d - 2, half_width=30.0)])
+    return Dataset("growth", X, {"sum": total, "difference": difference}, _names(2, d - 2))
+
+
+def _four_blocks(n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    block = np.arange(n, dtype=np.int64) * 4 // n
+    return block % 2, block // 2
+
+
+def _sign(label: NDArray[np.int64]) -> NDArray[np.float64]:
+    return 2 * label.astype(np.float64) - 1
+
+
+def _even_spacing(block: NDArray[np.int64]) -> NDArray[np.float64]:
+    # Evenly within each block, so that every pair of labels sees the whole curve.
+    return np.concatenate([np.linspace(-1.0, 1.0, count) for count in np.bincount(block)])
+
+
+def _noise(rng: np.random.Generator, n: int, columns: int, half_width: float) -> NDArray[np.float64]:
+    return rng.uniform(-half_width, half_width, size=(columns, n)).T
+
+
+def _names(signal: int, noise: int) -> tuple[str, ...]:
+    return (*(f"x{i + 1}" for i in range(signal)), *(f"noise{i + 1}" for i in range(noise)))
+
+
+def _whole(name: str, value: int, at_least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number of at least {at_least}, got {value!r}") from None
+    if number < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {number}")
+    return number

@@ -1,0 +1,174 @@
+"""The few eigenvectors that the method lives on: the smallest of Φ (W step), the leading of the kernel (U step)."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import lobpcg
+
+from .kernels import Array
+
+METHODS = ("auto", "full", "subset", "lobpcg", "power")
+WIDE_GAP = 0.05  # gap behind the leading eigenvalues above which eight Krylov steps from the last U suffice
+
+
+def fix_signs(V: Array) -> Array:
+    """Turn every column so that its entry of largest modulus is positive."""
+    pivots = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
+    return V * np.where(pivots < 0, -1.0, 1.0)
+
+
+def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, method: str = "auto") -> tuple[Array, Array]:
+    """The q eigenvectors of a symmetric matrix with the smallest eigenvalues, eig_min in the paper.
+
+    Parameters
+    ----------
+    A : array, shape (d, d)
+        Symmetric.
+    q : int
+        How many.
+    start : array, shape (d, q), optional
+        A guess that the iterative methods begin from, such as the last W.
+    method : {"auto", "full", "subset", "lobpcg", "power"}
+        LAPACK for all eigenvectors or only the wanted ones, LOBPCG, or the coordinate-wise power method of
+        Lei, Zhong and Dhillon (2016), which the paper proposes for many columns. "auto" is LAPACK's subset:
+        ``benchmarks/eigen.py`` shows that it wins at every size where d x d fits (and the row space keeps d
+        below n), while the iterative ones pay for the crowded small end of Φ's spectrum.
+
+    Returns
+    -------
+    values : array, shape (q,)
+        Ascending.
+    vectors : array, shape (d, q)
+        Orthonormal, signs fixed by their entry of largest modulus.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
+    d = len(A)
+    if method == "full":
+        values, V = eigh(A)
+        values, V = values[:q], V[:, :q]
+    elif method == "power":
+        values, V = _coordinate_power(A, q, start)
+    elif method == "lobpcg" and d >= 5 * q + 5:  # scipy's lobpcg itself falls back to dense below that
+        values, V = _lobpcg_smallest(A, q, start)
+    else:
+        values, V = eigh(A, subset_by_index=[0, q - 1])
+    return values, fix_signs(V)
+
+
+def _lobpcg_smallest(A: Array, q: int, start: Array | None) -> tuple[Array, Array]:
+    X = _start_block(len(A), q, start)
+    scale = np.linalg.norm(A, ord="fro") or 1.0
+    with warnings.catch_warnings():  # it warns at every tolerance that it misses; the residual below decides
+        warnings.simplefilter("ignore")
+        values, V = lobpcg(A, X, largest=False, tol=1e-10 * scale, maxiter=500)
+    if np.linalg.norm(A @ V - V * values) > 1e-6 * scale:
+        return eigh(A, subset_by_index=[0, q - 1])
+    order = np.argsort(values)
+    return values[order], np.linalg.qr(V[:, order])[0]
+
+
+def _coordinate_power(
+    A: Array, q: int, start: Array | None, *, tol: float = 1e-8, max_iter: int = 20_000
+) -> tuple[Array, Array]:
+    """Coordinate-wise power method on shift·I − A, one eigenvector after the other with deflation.
+
+    Each step refreshes only the coordinates of x that are furthest from those of Ax/‖Ax‖, and updates Ax by
+    the changed columns alone: O(d·m) for m coordinates instead of O(d²).
+    """
+    d = len(A)
+    shift = np.linalg.norm(A, ord=1)  # at least the largest modulus of an eigenvalue
+    B = -np.asarray(A, dtype=float).copy()
+    B[np.diag_indices(d)] += shift
+    m = max(1, d // 20)
+    X = _start_block(d, q, start)
+    V = np.empty((d, q))
+    values = np.empty(q)
+    for j in range(q):
+        x = X[:, j] - V[:, :j] @ (V[:, :j].T @ X[:, j])
+        x /= np.linalg.norm(x) or 1.0
+        z = B @ x
+        for iteration in range(max_iter):
+            rayleigh = (x @ z) / (x @ x)
+            gap = z / rayleigh - x
+            if iteration % 50 == 0 and np.linalg.norm(gap) <= tol * np.linalg.norm(x):
+                break
+            change = np.argpartition(np.abs(gap), d - m)[d - m :]
+            z += B[:, change] @ gap[change]
+            x[change] += gap[change]
+        x -= V[:, :j] @ (V[:, :j].T @ x)
+        V[:, j] = x / np.linalg.norm(x)
+        top = V[:, j] @ (B @ V[:, j])
+        values[j] = shift - top
+        B -= top * np.outer(V[:, j], V[:, j])
+    order = np.argsort(values)
+    return values[order], np.linalg.qr(V[:, order])[0]
+
+
+def _start_block(d: int, q: int, start: Array | None) -> Array:
+    block = np.random.default_rng(0).standard_normal((d, q))
+    if start is not None:
+        block = start + 1e-3 * block / np.sqrt(d)  # a start inside an invariant subspace would never leave it
+    return np.linalg.qr(block)[0]
+
+
+def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array, float]:
+    """The k leading eigenvectors of the symmetric kernel matrix Q of the U step.
+
+    Well separated clusters make the leading eigenvalues equal, and a single-vector Lanczos (ARPACK) then
+    returns wrong ones without a word: it missed copies in a third of such trials. So: a block Krylov space of
+    the last U, accepted when its residual is far below the gap to the next eigenvalue, and LAPACK otherwise.
+
+    Parameters
+    ----------
+    Q : array, shape (n, n)
+    k : int
+    start : array, shape (n, k), optional
+        The last U. Pass it only where the gap was wide (see `WIDE_GAP`): otherwise the attempt is wasted.
+
+    Returns
+    -------
+    values : array, shape (k,)
+        Descending.
+    vectors : array, shape (n, k)
+    gap : float
+        From the last of these values to the next one.
+    """
+    n = len(Q)
+    if start is not None and n > 20 * (k + 2):
+        found = _block_krylov(Q, k, start)
+        if found is not None:
+            return found
+    most = min(k + 1, n)
+    values, V = eigh(Q, subset_by_index=[n - most, n - 1])
+    values = values[::-1]
+    gap = float(values[k - 1] - values[k]) if most > k else float(values[k - 1])
+    return values[:k], fix_signs(V[:, ::-1][:, :k]), gap
+
+
+def _block_krylov(
+    Q: Array, k: int, start: Array, *, depth: int = 8, tol: float = 1e-3
+) -> tuple[Array, Array, float] | None:
+    n = len(Q)
+    guard = np.random.default_rng(0).standard_normal((n, 2))  # sees the next eigenvalues, hence the gap
+    block = np.linalg.qr(np.column_stack([start, guard]))[0]
+    basis, image = block, Q @ block
+    for _ in range(depth - 1):
+        fresh = image[:, -block.shape[1] :]
+        for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
+            fresh = fresh - basis @ (basis.T @ fresh)
+        fresh, R = np.linalg.qr(fresh)
+        if np.min(np.abs(np.diag(R))) < 1e-12:
+            break
+        basis, image = np.hstack([basis, fresh]), np.hstack([image, Q @ fresh])
+    small = basis.T @ image
+    values, T = np.linalg.eigh((small + small.T) / 2)
+    values, T = values[::-1], T[:, ::-1][:, :k]
+    V = basis @ T
+    gap = float(values[k - 1] - values[k])
+    if np.linalg.norm(image @ T - V * values[:k]) > tol * gap:
+        return None
+    return values[:k], fix_signs(V), gap

@@ -1,0 +1,54 @@
+"""How good and how new: the measures of the paper's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from sklearn.metrics import normalized_mutual_info_score
+
+from .kernels import Array, Gaussian
+
+
+def nmi(a: np.ndarray, b: np.ndarray) -> float:
+    """Normalised mutual information I(a, b) / √(H(a) H(b)), the paper's choice of mean.
+
+    Examples
+    --------
+    >>> from altclust.metrics import nmi
+    >>> nmi([0, 0, 1, 1], ["a", "a", "b", "b"])
+    1.0
+    """
+    return float(normalized_mutual_info_score(a, b, average_method="geometric"))
+
+
+def novelty(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
+    """The largest NMI of the labels with a given clustering over its known rows: 0 is new, 1 is the same.
+
+    Parameters
+    ----------
+    labels : int array, shape (n,)
+    given : iterable of int arrays, shape (n,)
+        −1 is unknown. With nothing given the novelty is NaN.
+    """
+    return max((nmi(labels[codes >= 0], codes[codes >= 0]) for codes in given), default=float("nan"))
+
+
+def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> float:
+    """Hilbert–Schmidt independence criterion Tr(K H L H) / (n − 1)², with Gaussian K and L.
+
+    Parameters
+    ----------
+    X : array, shape (n, p)
+    Y : array, shape (n, m)
+    sigma : float
+        Width of the kernel on X.
+    sigma_y : float, optional
+        Width of the kernel on Y; without it L = YYᵀ, as for cluster indicators.
+    """
+    n = len(X)
+    K = Gaussian(sigma).gram(X)
+    L = Y @ Y.T if sigma_y is None else Gaussian(sigma_y).gram(Y)
+    L = L - L.mean(axis=0)
+    L -= L.mean(axis=1, keepdims=True)
+    return float(np.sum(K * L) / (n - 1) ** 2)

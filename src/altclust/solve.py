@@ -1,0 +1,107 @@
+"""Alternate D, W and U until both subspaces rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from .eigen import fix_signs
+from .kernels import Array
+from .problem import Embedding, KernelEngine, Objective, Problem
+from .result import Result
+from .solvers import Solver, Status, subspace_distance
+from .spectral import KernelMap, round_to_labels
+
+Callback = Callable[[int, float, float], Any]
+
+ROUGHEST = 1e-2  # first-order residual that the earliest W steps are solved to
+LOOSER = 5.0  # how much further than W the subspace of U may move at rest
+
+
+def solve(
+    problem: Problem,
+    engine: KernelEngine,
+    solver: Solver,
+    W: Array,
+    embedding: Embedding | None = None,
+    *,
+    max_iter: int = 50,
+    tol: float = 1e-2,
+    rounding: str = "kmeans",
+    rng: np.random.Generator,
+    callback: Callback | None = None,
+) -> Result:
+    """Algorithm 1 of the paper.
+
+    Three things are ours. W steps are solved only as far as the last change deserves. Rest is measured on
+    subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can cycle:
+    when the change stops falling, D moves only part of the way (geometrically), which leaves every fixed point
+    where it was.
+
+    Parameters
+    ----------
+    problem : Problem
+    engine : KernelEngine
+    solver : Solver
+    W : array, shape (r, q)
+        Orthonormal start.
+    embedding : Embedding, optional
+        Start of U, as the spectral start has one; without it, the U step at W.
+    max_iter : int
+        Rounds.
+    tol : float
+        Root mean square sine of the principal angles by which W may still move, see
+        `altclust.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
+        it turns further than anything that depends on it.
+    rounding : {"kmeans", "cluster_qr"}
+    rng : Generator
+        For the rounding.
+    callback : callable, optional
+        Called after each round with (round, F, change); a true answer ends the fit with what there is.
+
+    Returns
+    -------
+    Result
+    """
+    k = problem.n_clusters
+    if embedding is None:
+        embedding = engine.embed(W, k)
+    log_degrees = np.log(engine.degrees(W))
+    share, change, last = 1.0, np.inf, np.inf
+    rounds: list[tuple[float, ...]] = []
+    status = Status.MAX_ITER
+    while len(rounds) < max_iter:
+        gamma = problem.gamma(embedding.U, np.exp(log_degrees))
+        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * change))
+        step = replace(cast(Any, solver), tol=accuracy)(Objective(engine, gamma), W)
+        new = engine.embed(step.W, k, start=embedding)
+        moves = subspace_distance(W, step.W), subspace_distance(embedding.U, new.U)
+        W, embedding = step.W, new
+        change, last = max(moves[0], moves[1] / LOOSER), change
+        rounds.append((step.value, step.history[-1][1], *moves, step.n_iter))
+        if callback is not None and callback(len(rounds), step.value, change):
+            status = Status.CANCELLED
+            break
+        if change <= tol:
+            status = Status.CONVERGED
+            break
+        if change > 0.9 * last:
+            share = max(share / 2, 0.1)
+        log_degrees = (1 - share) * log_degrees + share * np.log(embedding.degrees)
+    cost = problem.cost(W, embedding, engine)
+    labels, centres = round_to_labels(embedding.U, k, rounding, rng)
+    W = _principal_axes(problem.X, W)
+    kernel_map = KernelMap.fit(problem.X @ W, embedding, centres, problem.kernel)
+    names = ("value", "residual", "change_W", "change_U", "solver_iterations")
+    history = dict(zip(names, np.array(rounds).T, strict=True))
+    return Result(labels, W, kernel_map, embedding.values, cost, gamma, history, status)
+
+
+def _principal_axes(X: Array, W: Array) -> Array:
+    """The same subspace with its columns along the principal axes of the projected rows, widest first."""
+    Z = X @ W
+    _, axes = np.linalg.eigh(Z.T @ Z)
+    return fix_signs(W @ axes[:, ::-1])

@@ -1,0 +1,22 @@
+"""How W is found. A solver sees an `Objective` and never an engine."""
+
+from .grassmann import Solution, Solver, Status, first_order_residual, subspace_distance
+from .growth import Growth
+from .ism import ISM
+from .newton import Newton
+from .stiefel import Stiefel
+
+SOLVERS: dict[str, type] = {"ism": ISM, "sm": Stiefel, "dg": Growth, "newton": Newton}
+
+__all__ = [
+    "ISM",
+    "SOLVERS",
+    "Growth",
+    "Newton",
+    "Solution",
+    "Solver",
+    "Status",
+    "Stiefel",
+    "first_order_residual",
+    "subspace_distance",
+]

@@ -1,0 +1,91 @@
+"""ISM: the iterative spectral method, W ← eig_min(Φ(W)), made to converge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..eigen import smallest_eigenvectors
+from ..kernels import Array
+from ..problem import Objective
+from .grassmann import Solution, Status, first_order_residual, geodesic, subspace_distance
+from .newton import newton_steps
+
+SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
+
+
+@dataclass(frozen=True)
+class ISM:
+    """Algorithm 2 of the paper with a safeguard.
+
+    Φ is the gradient of F as a function of the projector WWᵀ, so eig_min(Φ(W)) minimises the linearised
+    objective: ISM is a conditional-gradient step of length one. It is right for large σ and overshoots for
+    small ones. So the target stays, the full step is tried first, and where F does not fall enough the step is
+    shortened along the geodesic towards the target, which is a direction of descent.
+
+    Such steps are superb far away and slow near the end (at small σ the residual shrinks by a few percent per
+    iteration, overshooting or not). So when an iteration fails to halve the residual, Newton steps on the same
+    Φ finish.
+
+    Parameters
+    ----------
+    tol : float
+        First-order residual at which W counts as stationary.
+    max_iter : int
+    safeguard : bool
+        False is the paper's loop, which may cycle for ever and may end above its start.
+    finish : bool
+        Newton steps at the end (only with the safeguard).
+    eigen : str
+        How eig_min is computed, see `altclust.eigen.smallest_eigenvectors`.
+    """
+
+    tol: float = 1e-4
+    max_iter: int = 100
+    safeguard: bool = True
+    finish: bool = True
+    eigen: str = "auto"
+
+    def __call__(self, objective: Objective, W: Array) -> Solution:
+        """Lower F from W, shape (d, q)."""
+        value, phi = objective.value_and_phi(W)
+        residual = first_order_residual(W, phi @ W)
+        history = [(value, residual, 0.0)]
+        status = Status.MAX_ITER
+        slow = False
+        while True:
+            if residual <= self.tol:
+                status = Status.CONVERGED
+                break
+            if len(history) > self.max_iter:
+                break
+            if self.safeguard and self.finish and slow:
+                W, value, status = newton_steps(objective, W, value, phi, history, self.tol, self.max_iter)
+                break
+            _, target = smallest_eigenvectors(phi, W.shape[1], start=W, method=self.eigen)
+            moved = self._step(objective, W, value, phi, target) if self.safeguard else target
+            if moved is None:
+                status = Status.STALLED
+                break
+            previous, W = W, moved
+            value, phi = objective.value_and_phi(W)
+            last, residual = residual, first_order_residual(W, phi @ W)
+            slow = residual > last / 2
+            history.append((value, residual, subspace_distance(previous, W)))
+        return Solution(W, value, len(history) - 1, status, np.array(history))
+
+    @staticmethod
+    def _step(objective: Objective, W: Array, value: float, phi: Array, target: Array) -> Array | None:
+        """The longest of the tried steps towards the target on which F falls enough, or None."""
+        curve, start, velocity = geodesic(W, target)
+        slope = float(np.sum((phi @ start) * velocity))
+        t, trial = 1.0, target
+        while t > 1e-10 and -slope * t > 1e-15 * abs(value):
+            rise = objective.value(trial) - value
+            if rise <= SUFFICIENT * t * slope:
+                return trial
+            # the minimum of the parabola through F(0), F'(0), F(t), kept within reason
+            t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)
+            trial = curve(t)
+        return None

@@ -1,0 +1,108 @@
+"""From the rows of U to labels, and from new rows to the rows of U that they would have had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+from sklearn.cluster import KMeans
+
+from .kernels import Array, Gaussian
+from .problem import Embedding
+
+ROUNDINGS = ("kmeans", "cluster_qr")
+REACH = 18.0  # exponent beyond which a row counts as out of every landmark's reach: e^-18 is 1.5e-8
+
+
+def unit_rows(U: Array) -> Array:
+    """The rows of U scaled to length one; zero rows stay zero."""
+    lengths = np.linalg.norm(U, axis=1, keepdims=True)
+    return U / np.where(lengths > 0, lengths, 1.0)
+
+
+def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
+    """Labels and centres of the unit rows of U.
+
+    Parameters
+    ----------
+    U : array, shape (n, k)
+    k : int
+    method : {"kmeans", "cluster_qr"}
+        k-means with ten starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
+    rng : Generator
+
+    Returns
+    -------
+    labels : int array, shape (n,)
+    centres : array, shape (k, k)
+        A row belongs to the centre nearest to it.
+    """
+    rows = unit_rows(U)
+    if method == "kmeans":
+        seed = int(rng.integers(2**31))
+        model = KMeans(k, n_init=10, random_state=seed).fit(rows)
+        return model.labels_.astype(np.int64), model.cluster_centers_
+    _, _, pivots = qr(rows.T, pivoting=True, mode="economic")
+    left, _, right = np.linalg.svd(rows[pivots[:k]].T)
+    centres = (left @ right).T
+    return nearest(rows, centres), centres
+
+
+def nearest(rows: Array, centres: Array) -> np.ndarray:
+    """The index of the centre nearest to each row."""
+    distances = np.sum(centres**2, axis=1) - 2 * rows @ centres.T
+    return np.argmin(distances, axis=1)
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ1) − offset, k(z) the kernel to the landmarks.
+
+    On the training rows it returns U, because U = Q U Λ⁻¹ for the centred kernel Q.
+
+    Attributes
+    ----------
+    landmarks : array, shape (n, q)
+        Projected training rows.
+    coefficients : array, shape (n, k)
+        D^(-1/2) U Λ⁻¹.
+    offset : array, shape (k,)
+        What centring subtracts.
+    centres : array, shape (k, k)
+        Of the labels, among unit rows.
+    kernel : Gaussian
+    """
+
+    landmarks: Array
+    coefficients: Array
+    offset: Array
+    centres: Array
+    kernel: Gaussian
+
+    @classmethod
+    def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
+        """The map of a finished U step on the projected rows Z."""
+        values = np.where(np.abs(embedding.values) > 1e-12, embedding.values, np.inf)
+        coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
+        # On every training row the uncentred map is U plus the same offset, so a few rows tell it.
+        few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)
+        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel)
+        offset = np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0)
+        return cls(Z, coefficients, offset, centres, kernel)
+
+    def rows(self, Z: Array, block: int = 2048) -> Array:
+        """The rows of U that the projected rows Z would have, shape (len(Z), k)."""
+        parts = [self._rows(Z[i : i + block]) for i in range(0, len(Z), block)]
+        return np.vstack(parts) if parts else np.zeros((0, self.coefficients.shape[1]))
+
+    def _rows(self, Z: Array) -> Array:
+        K = self.kernel.exponent(Z, self.landmarks)
+        # A row out of reach of all would have an empty kernel row: bring its nearest landmark into reach.
+        K -= np.minimum(K.max(axis=1, keepdims=True) + REACH, 0.0)
+        np.exp(K, out=K)
+        return K @ self.coefficients / np.sqrt(K.sum(axis=1, keepdims=True)) - self.offset
+
+    def labels(self, Z: Array) -> np.ndarray:
+        """The label of each projected row."""
+        return nearest(unit_rows(self.rows(Z)), self.centres)

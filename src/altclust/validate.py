@@ -1,0 +1,219 @@
+"""Raw tables and labels -> clean arrays. Every input error is raised here, once."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from .kernels import Array
+
+
+class InputError(ValueError):
+    """Something about the input; the message names the argument, the value and the remedy."""
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """A finite float64 table, shape (n, d), from anything that scikit-learn takes for one.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+        Whose feature names and count are set (reset) or compared.
+    X : array, frame or nested list
+    reset : bool
+        True in `fit`, False for new rows.
+    """
+    if sparse.issparse(X):
+        raise InputError(
+            "X is a sparse matrix: KDAC works on distances between projected rows, which are dense; "
+            "pass X.toarray(), or reduce it first (sklearn.decomposition.TruncatedSVD)."
+        )
+    try:
+        table = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+        )
+    except (ValueError, TypeError) as error:
+        text = _first_text(X)
+        if text is None:
+            raise
+        raise InputError(
+            f"X has text in column {text[0]!r} (such as {text[1]!r}): drop the column or encode it as numbers."
+        ) from error
+    if not np.isfinite(table).all():
+        bad = ~np.isfinite(table)
+        column = int(np.argmax(bad.any(axis=0)))
+        kind = "NaN" if np.isnan(table[:, column]).any() else "infinity"
+        raise InputError(
+            f"X has {kind} in column {_name(estimator, column)} ({int(bad[:, column].sum())} of {len(table)} "
+            "rows): fill it in (sklearn.impute) or leave those rows out."
+        )
+    return table
+
+
+def _name(estimator: Any, column: int) -> str:
+    names = getattr(estimator, "feature_names_in_", None)
+    return repr(str(names[column])) if names is not None else str(column)
+
+
+def _first_text(X: Any) -> tuple[Any, Any] | None:
+    """The name of the first column with a string in it, and that string."""
+    try:
+        frame = pd.DataFrame(X.to_dict(as_series=False) if hasattr(X, "to_dicts") else X)
+    except (ValueError, TypeError):
+        return None
+    for name in frame.columns:
+        for entry in frame[name]:
+            if isinstance(entry, str):
+                return name, entry
+    return None
+
+
+def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
+    """X minus its column means, and the means; refuses tables without any spread.
+
+    Returns
+    -------
+    centred : array, shape (n, d)
+    mean : array, shape (d,)
+    """
+    # Means of huge numbers overflow and means of equal numbers round: scale by the range, then decide.
+    low, high = X.min(axis=0), X.max(axis=0)
+    constant = low == high
+    if constant.all():
+        raise InputError(
+            f"X has {len(X)} equal rows: every clustering of them is as good as any other; "
+            "check how the table was read."
+        )
+    if constant.any():
+        names = ", ".join(_name(estimator, j) for j in np.flatnonzero(constant)[:5])
+        warnings.warn(
+            f"X has {int(constant.sum())} constant column(s) ({names}): they carry nothing and get no weight.",
+            UserWarning,
+            stacklevel=4,
+        )
+    limit = np.sqrt(np.finfo(float).max) / X.size
+    if max(abs(low.min()), abs(high.max())) > limit:
+        raise InputError(
+            f"X has values beyond {limit:.0e}, whose squares overflow: rescale it (sklearn's StandardScaler)."
+        )
+    mean = np.where(constant, low, X.mean(axis=0))
+    centred = X - mean
+    if np.max(np.abs(centred)) < 1 / limit:
+        raise InputError(
+            f"X varies by less than {1 / limit:.0e}, whose square underflows: rescale it (sklearn's StandardScaler)."
+        )
+    return centred, mean
+
+
+def check_given(given: Any, n: int) -> list[np.ndarray]:
+    """Given clusterings as integer codes.
+
+    Parameters
+    ----------
+    given : None, labels of shape (n,), or several columns of labels of shape (n, m)
+        Strings, numbers, categories; NaN, None and −1 are unknown.
+    n : int
+        Rows of the table.
+
+    Returns
+    -------
+    list of int arrays, shape (n,)
+        Codes 0, 1, …; −1 is unknown.
+    """
+    if given is None:
+        return []
+    if hasattr(given, "to_dicts"):  # polars frame
+        given = given.to_dict(as_series=False)
+    elif hasattr(given, "to_list"):  # pandas or polars series
+        given = given.to_list()
+    if sparse.issparse(given):
+        raise InputError("given is a sparse matrix: pass one label per row, such as given.toarray().argmax(1).")
+    if not isinstance(given, pd.DataFrame | dict):
+        array = np.asarray(given) if isinstance(given, np.ndarray) else _object_array(given)
+        if array.ndim not in (1, 2):
+            raise InputError(
+                f"given has {array.ndim} dimensions: pass one label per row, or one column per clustering."
+            )
+        given = array.reshape(len(array), -1)
+    frame = pd.DataFrame(given)
+    if len(frame) != n:
+        raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
+    return [_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
+
+
+def _object_array(given: Any) -> np.ndarray:
+    try:
+        return np.array(given, dtype=object)
+    except ValueError as error:
+        raise InputError("given has rows of different lengths: pass one label per row.") from error
+
+
+def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
+    where = "given" if count == 1 else f"given, column {j},"
+    values = column.astype(object).tolist()
+    unknown = np.array([_is_unknown(v) for v in values], dtype=bool)
+    codes = np.full(n, -1, dtype=np.int64)
+    # labels compare as text beside their kind of number, so that 1, 1.0 and True agree but "1" does not
+    known = [v if isinstance(v, str) else _plain(v) for v, skip in zip(values, unknown, strict=True) if not skip]
+    codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
+    clusters = int(codes.max()) + 1
+    if clusters < 2:
+        raise InputError(
+            f"{where} has {clusters} cluster(s) in its {len(known)} known labels: there is nothing to be different "
+            "from; leave it out, or pass at least two clusters."
+        )
+    if clusters > max(2, len(known) // 2) and clusters > 10:
+        raise InputError(
+            f"{where} has {clusters} distinct values in {len(known)} rows: that is an identifier or a measurement, "
+            "not a clustering; pass labels that rows share."
+        )
+    return codes
+
+
+def _plain(value: Any) -> Any:
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return value
+
+
+def _is_unknown(value: Any) -> bool:
+    if value is None or value is pd.NA or value is pd.NaT:
+        return True
+    if isinstance(value, str | bytes):
+        return False
+    try:
+        return bool(value != value or value == -1)
+    except (TypeError, ValueError):
+        return False
+
+
+def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> None:
+    """Refuse more clusters than rows and more directions than columns."""
+    if n_clusters > n:
+        raise InputError(f"n_clusters={n_clusters} but X has n_samples={n}: ask for fewer clusters.")
+    if n_components is not None and n_components > d:
+        raise InputError(f"n_components={n_components} but X has {d} column(s): ask for at most {d}.")
+
+
+def check_start(init: Array, d: int, n_components: int | None) -> Array:
+    """An orthonormal start from an array of shape (d, q)."""
+    W = np.asarray(init, dtype=float)
+    if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
+        raise InputError(f"init has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
+    if n_components is not None and W.shape[1] != n_components:
+        raise InputError(f"init has {W.shape[1]} columns but n_components={n_components}: make them agree.")
+    if not np.isfinite(W).all() or np.linalg.matrix_rank(W) < W.shape[1]:
+        raise InputError("init has NaN, infinity or dependent columns: pass independent directions.")
+    return W

@@ -1,0 +1,56 @@
+import doctest
+import importlib
+
+import pytest
+
+from altclust import datasets
+from altclust.datasets import CATALOGUE
+
+GENERATED = [entry for entry in CATALOGUE if entry.origin == "generated"]
+FILES = [entry for entry in CATALOGUE if entry.origin == "file"]
+
+
+def check(entry):
+    data = entry.load()
+    assert data.name == entry.name
+    assert data.X.shape == (entry.n_samples, entry.n_features)
+    assert tuple(data.labels) == entry.labels
+    assert len(data.feature_names) == entry.n_features
+    assert all(y.shape == (entry.n_samples,) and y.min() == 0 for y in data.labels.values())
+
+
+@pytest.mark.parametrize("entry", GENERATED, ids=lambda entry: entry.name)
+def test_generated_entries_tell_the_truth(entry):
+    check(entry)
+
+
+@pytest.mark.parametrize("entry", FILES, ids=lambda entry: entry.name)
+def test_file_entries_tell_the_truth(authors_files, entry):
+    check(entry)
+
+
+def test_names_are_unique_and_descriptions_are_one_line():
+    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
+    assert all(entry.description and "\n" not in entry.description for entry in CATALOGUE)
+
+
+def test_every_generator_and_loader_is_listed():
+    listed = {getattr(entry.load, "func", entry.load).__name__ for entry in CATALOGUE}
+    offered = {name for name in datasets.__all__ if name.startswith("load_")}
+    assert listed == offered | {"small_gaussians", "large_gaussians", "moons", "growth"}
+
+
+def run_examples(module):
+    result = doctest.testmod(importlib.import_module(f"altclust.datasets{module}"))
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("module", ["", ".dataset", ".generators"])
+def test_examples(module):
+    run_examples(module)
+
+
+@pytest.mark.parametrize("module", [".loaders", ".cache"])
+def test_examples_on_the_files(authors_files, module):
+    run_examples(module)
