@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, lapack
 from scipy.sparse.linalg import lobpcg
 
 from .kernels import Array
 
 METHODS = ("auto", "full", "subset", "lobpcg", "power")
-WIDE_GAP = 0.05  # gap behind the leading eigenvalues above which eight Krylov steps from the last U suffice
 
 
 def fix_signs(V: Array) -> Array:
@@ -83,7 +84,7 @@ def _coordinate_power(
     shift = np.linalg.norm(A, ord=1)  # at least the largest modulus of an eigenvalue
     B = -np.asarray(A, dtype=float).copy()
     B[np.diag_indices(d)] += shift
-    m = max(1, d // 20)
+    m = max(d // 20, min(d, 10))
     X = _start_block(d, q, start)
     V = np.empty((d, q))
     values = np.empty(q)
@@ -118,16 +119,19 @@ def _start_block(d: int, q: int, start: Array | None) -> Array:
 def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array, float]:
     """The k leading eigenvectors of the symmetric kernel matrix Q of the U step.
 
-    Well separated clusters make the leading eigenvalues equal, and a single-vector Lanczos (ARPACK) then
-    returns wrong ones without a word: it missed copies in a third of such trials. So: a block Krylov space of
-    the last U, accepted when its residual is far below the gap to the next eigenvalue, and LAPACK otherwise.
+    Well separated clusters make the leading eigenvalues equal, and a single-vector Lanczos (ARPACK) then returns
+    wrong ones without a word: it missed copies in a third of such trials. A small σ crowds them below 1, and
+    Krylov spaces of Q itself take for ever. So: a block Krylov space of Q; where that does not settle, of
+    (pole − Q)⁻¹ with a pole just above the spectrum, which tears the crowd apart for one Cholesky factorisation (a
+    fifth of LAPACK's price); and LAPACK where that does not settle either.
 
     Parameters
     ----------
     Q : array, shape (n, n)
+        With eigenvalues of at most 1.
     k : int
     start : array, shape (n, k), optional
-        The last U. Pass it only where the gap was wide (see `WIDE_GAP`): otherwise the attempt is wasted.
+        The last U.
 
     Returns
     -------
@@ -138,10 +142,14 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
         From the last of these values to the next one.
     """
     n = len(Q)
-    if start is not None and n > 20 * (k + 2):
-        found = _block_krylov(Q, k, start)
-        if found is not None:
-            return found
+    guards = np.random.default_rng(0).standard_normal((n, 3 if start is not None else k + 3))
+    block = guards if start is None else np.column_stack([start, guards])
+    if n > max(FEW, 25 * block.shape[1]):
+        ritz = _ritz(Q, _krylov(lambda B: Q @ B, block, 5), k)
+        if ritz.error > ANGLE:
+            ritz = _inverse_ritz(Q, ritz, k)
+        if ritz.error <= ANGLE:
+            return ritz.values[:k], fix_signs(ritz.vectors[:, :k]), ritz.gap
     most = min(k + 1, n)
     values, V = eigh(Q, subset_by_index=[n - most, n - 1])
     values = values[::-1]
@@ -149,26 +157,58 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     return values[:k], fix_signs(V[:, ::-1][:, :k]), gap
 
 
-def _block_krylov(
-    Q: Array, k: int, start: Array, *, depth: int = 8, tol: float = 1e-3
-) -> tuple[Array, Array, float] | None:
-    n = len(Q)
-    guard = np.random.default_rng(0).standard_normal((n, 2))  # sees the next eigenvalues, hence the gap
-    block = np.linalg.qr(np.column_stack([start, guard]))[0]
-    basis, image = block, Q @ block
+FEW = 500  # rows up to which LAPACK is faster
+ANGLE = 1e-3  # residual over gap, which bounds the sine of the angle to the true subspace
+
+
+class _Ritz(NamedTuple):
+    """Ritz pairs of a subspace, k + 3 of them, descending; `error` is the residual of the first k over their gap."""
+
+    values: Array
+    vectors: Array
+    gap: float
+    error: float
+
+
+def _ritz(Q: Array, basis: Array, k: int) -> _Ritz:
+    image = Q @ basis
+    small = basis.T @ image
+    values, T = np.linalg.eigh((small + small.T) / 2)
+    values, T = values[::-1][: k + 3], T[:, ::-1][:, : k + 3]
+    vectors = basis @ T
+    gap = float(values[k - 1] - values[k])
+    residual = np.linalg.norm(image @ T[:, :k] - vectors[:, :k] * values[:k])
+    return _Ritz(values, vectors, gap, float(residual / max(gap, 1e-300)))
+
+
+def _krylov(apply: Callable[[Array], Array], block: Array, depth: int) -> Array:
+    """An orthonormal basis of the span of block, A block, …, A^(depth−1) block."""
+    blocks = [np.linalg.qr(block)[0]]
     for _ in range(depth - 1):
-        fresh = image[:, -block.shape[1] :]
+        fresh = apply(blocks[-1])
+        basis = np.hstack(blocks)
         for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
             fresh = fresh - basis @ (basis.T @ fresh)
         fresh, R = np.linalg.qr(fresh)
-        if np.min(np.abs(np.diag(R))) < 1e-12:
+        if np.min(np.abs(np.diag(R))) < 1e-12 * np.max(np.abs(np.diag(R))):
             break
-        basis, image = np.hstack([basis, fresh]), np.hstack([image, Q @ fresh])
-    small = basis.T @ image
-    values, T = np.linalg.eigh((small + small.T) / 2)
-    values, T = values[::-1], T[:, ::-1][:, :k]
-    V = basis @ T
-    gap = float(values[k - 1] - values[k])
-    if np.linalg.norm(image @ T - V * values[:k]) > tol * gap:
-        return None
-    return values[:k], fix_signs(V), gap
+        blocks.append(fresh)
+    return np.hstack(blocks)
+
+
+def _inverse_ritz(Q: Array, ritz: _Ritz, k: int, cycles: int = 3) -> _Ritz:
+    top = 1.0 + 1e-3  # above every eigenvalue; where the leading ones are far below, a nearer pole serves better
+    near = ritz.values[0] + 0.2 * (ritz.values[0] - ritz.values[-1])
+    for pole in (near, top) if near < 0.9 else (top,):
+        shifted = -Q
+        shifted.flat[:: len(Q) + 1] += pole
+        factor, fails = lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)  # .T: Fortran's order for free
+        if not fails:
+            break
+    else:
+        return ritz
+    for _ in range(cycles):
+        ritz = _ritz(Q, _krylov(lambda B: lapack.dpotrs(factor, B, lower=1)[0], ritz.vectors, 6), k)
+        if ritz.error <= ANGLE:
+            break
+    return ritz

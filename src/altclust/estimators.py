@@ -143,7 +143,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         n_init: int = 10,
         engine: str = "auto",
         rounding: str = "kmeans",
-        max_iter: int = 50,
+        max_iter: int = 100,
         tol: float = 1e-2,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | None = None,

@@ -18,6 +18,7 @@ from .spectral import KernelMap, round_to_labels
 Callback = Callable[[int, float, float], Any]
 
 ROUGHEST = 1e-2  # first-order residual that the earliest W steps are solved to
+NEAR = 0.1  # change of W up to which the last U is a start for the next
 LOOSER = 5.0  # how much further than W the subspace of U may move at rest
 
 
@@ -28,7 +29,7 @@ def solve(
     W: Array,
     embedding: Embedding | None = None,
     *,
-    max_iter: int = 50,
+    max_iter: int = 100,
     tol: float = 1e-2,
     rounding: str = "kmeans",
     rng: np.random.Generator,
@@ -38,8 +39,8 @@ def solve(
 
     Three things are ours. W steps are solved only as far as the last change deserves. Rest is measured on
     subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can cycle:
-    when the change stops falling, D moves only part of the way (geometrically), which leaves every fixed point
-    where it was.
+    when W turns back towards where it was two rounds ago, D moves only part of the way (geometrically), which
+    leaves every fixed point where it was.
 
     Parameters
     ----------
@@ -70,26 +71,29 @@ def solve(
     if embedding is None:
         embedding = engine.embed(W, k)
     log_degrees = np.log(engine.degrees(W))
-    share, change, last = 1.0, np.inf, np.inf
+    share, accuracy, before = 1.0, max(solver.tol, ROUGHEST), W
     rounds: list[tuple[float, ...]] = []
     status = Status.MAX_ITER
     while len(rounds) < max_iter:
         gamma = problem.gamma(embedding.U, np.exp(log_degrees))
-        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * change))
         step = replace(cast(Any, solver), tol=accuracy)(Objective(engine, gamma), W)
-        new = engine.embed(step.W, k, start=embedding)
-        moves = subspace_distance(W, step.W), subspace_distance(embedding.U, new.U)
-        W, embedding = step.W, new
-        change, last = max(moves[0], moves[1] / LOOSER), change
+        moved = subspace_distance(W, step.W)
+        new = engine.embed(step.W, k, start=embedding if rounds and moved < NEAR else None)
+        moves = moved, subspace_distance(embedding.U, new.U)
+        turned_back = subspace_distance(before, step.W) < moves[0]
+        before, W, embedding = W, step.W, new
+        change = max(moves[0], moves[1] / LOOSER)
         rounds.append((step.value, step.history[-1][1], *moves, step.n_iter))
         if callback is not None and callback(len(rounds), step.value, change):
             status = Status.CANCELLED
             break
-        if change <= tol:
+        # a W step that was solved roughly may not move at all: rest counts only when it was solved well
+        if change <= tol and accuracy <= max(solver.tol, 0.1 * tol):
             status = Status.CONVERGED
             break
-        if change > 0.9 * last:
+        if turned_back and len(rounds) > 1:
             share = max(share / 2, 0.1)
+        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * moves[0]))
         log_degrees = (1 - share) * log_degrees + share * np.log(embedding.degrees)
     cost = problem.cost(W, embedding, engine)
     labels, centres = round_to_labels(embedding.U, k, rounding, rng)

@@ -12,7 +12,6 @@ from .kernels import Array, Gaussian
 from .problem import Embedding
 
 ROUNDINGS = ("kmeans", "cluster_qr")
-REACH = 18.0  # exponent beyond which a row counts as out of every landmark's reach: e^-18 is 1.5e-8
 
 
 def unit_rows(U: Array) -> Array:
@@ -43,9 +42,14 @@ def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> 
         seed = int(rng.integers(2**31))
         model = KMeans(k, n_init=10, random_state=seed).fit(rows)
         return model.labels_.astype(np.int64), model.cluster_centers_
-    _, _, pivots = qr(rows.T, pivoting=True, mode="economic")
-    left, _, right = np.linalg.svd(rows[pivots[:k]].T)
-    centres = (left @ right).T
+    # U is centred: with the constant vector back, k − 1 of its columns tell k clusters apart
+    V = np.column_stack([np.full(len(U), len(U) ** -0.5), U[:, : k - 1]])
+    _, _, pivots = qr(V.T, pivoting=True, mode="economic")
+    left, _, right = np.linalg.svd(V[pivots[:k]].T)
+    labels = np.argmax(V @ left @ right, axis=1)
+    centres = np.array(
+        [rows[labels == c].mean(axis=0) if np.any(labels == c) else rows[p] for c, p in enumerate(pivots[:k])]
+    )
     return nearest(rows, centres), centres
 
 
@@ -57,9 +61,10 @@ def nearest(rows: Array, centres: Array) -> np.ndarray:
 
 @dataclass(frozen=True)
 class KernelMap:
-    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ1) − offset, k(z) the kernel to the landmarks.
+    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ1) − offset.
 
-    On the training rows it returns U, because U = Q U Λ⁻¹ for the centred kernel Q.
+    k(z) is the kernel to the landmarks, scaled to reach 1 at the nearest. On the training rows it returns U,
+    because U = Q U Λ⁻¹ for the centred kernel Q.
 
     Attributes
     ----------
@@ -98,8 +103,9 @@ class KernelMap:
 
     def _rows(self, Z: Array) -> Array:
         K = self.kernel.exponent(Z, self.landmarks)
-        # A row out of reach of all would have an empty kernel row: bring its nearest landmark into reach.
-        K -= np.minimum(K.max(axis=1, keepdims=True) + REACH, 0.0)
+        # A training row has itself at distance 0. A new one is given as much weight, as if it sat on its nearest
+        # landmark; without that a row out of reach of all has an empty kernel row and only the offset speaks.
+        K -= K.max(axis=1, keepdims=True)
         np.exp(K, out=K)
         return K @ self.coefficients / np.sqrt(K.sum(axis=1, keepdims=True)) - self.offset
 

@@ -139,7 +139,7 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
     if sparse.issparse(given):
         raise InputError("given is a sparse matrix: pass one label per row, such as given.toarray().argmax(1).")
     if not isinstance(given, pd.DataFrame | dict):
-        array = np.asarray(given) if isinstance(given, np.ndarray) else _object_array(given)
+        array = given if isinstance(given, np.ndarray) else np.array(given, dtype=object)
         if array.ndim not in (1, 2):
             raise InputError(
                 f"given has {array.ndim} dimensions: pass one label per row, or one column per clustering."
@@ -151,20 +151,15 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
     return [_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
 
 
-def _object_array(given: Any) -> np.ndarray:
-    try:
-        return np.array(given, dtype=object)
-    except ValueError as error:
-        raise InputError("given has rows of different lengths: pass one label per row.") from error
-
-
 def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
     where = "given" if count == 1 else f"given, column {j},"
     values = column.astype(object).tolist()
     unknown = np.array([_is_unknown(v) for v in values], dtype=bool)
     codes = np.full(n, -1, dtype=np.int64)
-    # labels compare as text beside their kind of number, so that 1, 1.0 and True agree but "1" does not
-    known = [v if isinstance(v, str) else _plain(v) for v, skip in zip(values, unknown, strict=True) if not skip]
+    known = [value for value, skip in zip(values, unknown, strict=True) if not skip]
+    nested = next((v for v in known if isinstance(v, list | tuple | dict | set | np.ndarray)), None)
+    if nested is not None:
+        raise InputError(f"{where} has {nested!r} as a label: pass one string or number per row.")
     codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
     clusters = int(codes.max()) + 1
     if clusters < 2:
@@ -178,14 +173,6 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
             "not a clustering; pass labels that rows share."
         )
     return codes
-
-
-def _plain(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return value
 
 
 def _is_unknown(value: Any) -> bool:

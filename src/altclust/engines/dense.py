@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..eigen import WIDE_GAP, leading_eigenvectors
+from ..eigen import leading_eigenvectors
 from ..kernels import Array, Gaussian
 from ..problem import Embedding, Gamma
 
@@ -69,7 +69,8 @@ class DenseEngine:
 
     def hessian(self, W: Array, gamma: Gamma) -> Callable[[Array], Array]:
         """Z -> (1/σ²) Σ Ψ_ij [A_ij Z − Tr(Zᵀ A_ij W) A_ij W / σ²], the paper's directional derivative."""
-        psi, sums = self._psi(W, gamma)
+        psi, _ = self._psi(W, gamma)
+        phi = self.value_and_phi(W, gamma)[1]
         rows, ones = self.X @ W, np.ones(len(self.X))
 
         def product(Z: Array) -> Array:
@@ -79,7 +80,7 @@ class DenseEngine:
             twist = np.column_stack([rows, moved, dots, ones]) @ np.column_stack([-moved, -rows, ones, dots]).T
             twist *= psi
             bent = self._laplacian(twist, twist.sum(axis=1), rows)
-            return self._laplacian(psi, sums, moved) - self.kernel.precision * bent
+            return phi @ Z - self.kernel.precision * bent
 
         return product
 
@@ -99,6 +100,5 @@ class DenseEngine:
         means = Q.mean(axis=0)
         Q -= means - means.mean() / 2
         Q -= means[:, None] - means.mean() / 2
-        warm = start.U if start is not None and start.gap > WIDE_GAP else None
-        values, U, gap = leading_eigenvectors(Q, k, warm)
+        values, U, gap = leading_eigenvectors(Q, k, None if start is None else start.U)
         return Embedding(U, values, degrees, gap)

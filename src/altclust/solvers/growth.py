@@ -16,9 +16,10 @@ class Growth:
     """The original solver of KDAC.
 
     Column j minimises F over unit vectors orthogonal to the columns before it. The Gaussian of j columns is the
-    product of j Gaussians, so F of the first j columns is the objective in which the earlier columns' kernels
-    are carried along. Projected gradient steps with backtracking; the start's column j is where column j
-    begins. As the columns are never revisited, the end can lie above the start: then the start is returned.
+    product of j Gaussians, so F of the first j columns is the objective in which the earlier columns' kernels are
+    carried along. Projected gradient steps with backtracking, first tries by Barzilai and Borwein, without which
+    thousands of steps go into a column. The start's column j is where column j begins. As the columns are never
+    revisited, the end can lie above the start: then the start is returned.
 
     Parameters
     ----------
@@ -53,10 +54,9 @@ class Growth:
     ) -> tuple[Array, Status]:
         w = orthonormal(np.hstack([found, w]))[:, -1:]
         value, gradient = objective.value_and_gradient(np.hstack([found, w]))
-        tau = 0.1 / max(float(np.linalg.norm(gradient[:, -1:])), 1e-300)
+        slope = horizontal(np.hstack([found, w]), gradient[:, -1:])
+        tau = 0.1 / max(float(np.linalg.norm(slope)), 1e-300)
         for _ in range(self.max_iter):
-            frame = np.hstack([found, w])
-            slope = horizontal(frame, gradient[:, -1:])
             residual = float(np.linalg.norm(slope) / max(float(np.linalg.norm(gradient[:, -1])), 1e-300))
             if residual <= self.tol:
                 return w, Status.CONVERGED
@@ -68,8 +68,11 @@ class Growth:
                 tau *= 0.5
                 if tau * steepness <= 1e-15 * abs(value):
                     return w, Status.STALLED
-            moved = subspace_distance(w, trial)
-            w, tau = trial, 2 * tau
+            last, last_slope, w = w, slope, trial
             value, gradient = objective.value_and_gradient(np.hstack([found, w]))
-            history.append((value, residual, moved))
+            slope = horizontal(np.hstack([found, w]), gradient[:, -1:])
+            history.append((value, residual, subspace_distance(last, w)))
+            # the next first try: Barzilai and Borwein's length, which backtracking then makes safe
+            moved, turned = w - last, slope - last_slope
+            tau = float(np.clip(np.sum(moved**2) / max(abs(float(np.sum(moved * turned))), 1e-300), tau / 10, tau * 10))
         return w, Status.MAX_ITER

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import random_problem
+
+from altclust.eigen import METHODS, fix_signs, leading_eigenvectors, smallest_eigenvectors
+from altclust.kernels import Gaussian
+from altclust.solvers import subspace_distance
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(seed=st.integers(0, 1000))
+@settings(max_examples=15, deadline=None)
+def test_methods_agree_with_the_full_decomposition(method, seed):
+    """Including the coordinate-wise power method, on matrices whose wanted eigenvalues are set apart."""
+    rng = np.random.default_rng(seed)
+    d, q = int(rng.integers(5, 60)), int(rng.integers(1, 4))
+    V = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    spectrum = np.concatenate([-3 - np.arange(q), rng.uniform(-1, 1, d - q)])
+    A = (V * spectrum) @ V.T
+    values, vectors = smallest_eigenvectors((A + A.T) / 2, q, method=method, start=V[:, :q])
+    assert np.allclose(values, np.sort(spectrum)[:q], atol=1e-6)
+    assert np.allclose(vectors.T @ vectors, np.eye(q), atol=1e-10)
+    assert subspace_distance(vectors, V[:, :q]) < 1e-4
+
+
+@pytest.mark.parametrize(("method", "share"), [("subset", 1e-12), ("lobpcg", 1e-8), ("power", 1e-3)])
+def test_methods_agree_on_phi(method, share):
+    """The power method's rate is the ratio of neighbouring eigenvalues, so it stops short where they crowd."""
+    for seed in range(10):
+        _, _, objective, W = random_problem(seed)
+        phi = objective.value_and_phi(W)[1]
+        exact, _ = smallest_eigenvectors(phi, W.shape[1], method="full")
+        values, _ = smallest_eigenvectors(phi, W.shape[1], method=method)
+        assert values.sum() == pytest.approx(exact.sum(), abs=share * np.abs(phi).max())
+
+
+def test_unknown_method_is_refused():
+    with pytest.raises(ValueError, match="method must be one of auto"):
+        smallest_eigenvectors(np.eye(3), 1, method="magic")
+
+
+def test_signs_are_fixed():
+    V = np.array([[0.1, -0.9], [-0.8, 0.2]])
+    assert np.array_equal(fix_signs(V), fix_signs(-V))
+
+
+@given(seed=st.integers(0, 1000), clusters=st.integers(2, 7))
+@settings(max_examples=25, deadline=None)
+def test_leading_eigenvectors_find_every_copy_of_a_repeated_eigenvalue(seed, clusters):
+    """Far apart clusters give equal eigenvalues, of which a single-vector Lanczos method misses some."""
+    rng = np.random.default_rng(seed)
+    n = 600
+    X = 20 * rng.standard_normal((clusters, 3))[rng.integers(0, clusters, n)] + 0.3 * rng.standard_normal((n, 3))
+    K = Gaussian(1.0).gram(X)
+    scale = 1 / np.sqrt(K.sum(axis=1))
+    Q = scale[:, None] * K * scale
+    exact = np.linalg.eigvalsh(Q)[::-1][:clusters]
+    cold, U, _ = leading_eigenvectors(Q, clusters)
+    warm, V, _ = leading_eigenvectors(Q, clusters, start=np.linalg.qr(U + 1e-3 * rng.standard_normal(U.shape))[0])
+    for values, vectors in ((cold, U), (warm, V)):
+        assert np.allclose(values, exact, atol=1e-8)
+        assert np.linalg.norm(Q @ vectors - vectors * values) < 1e-3

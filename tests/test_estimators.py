@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from threadpoolctl import threadpool_limits
+
+from altclust import ISM, KDAC
+from altclust.datasets import growth, moons
+from altclust.metrics import nmi
+
+# scikit-learn itself skips this one unless SCIPY_ARRAY_API is set; arrays of other libraries become numpy's here
+EXPLAINED_SKIPS = {"check_array_api_input"}
+
+
+def two_views(n=240, seed=0, noise_columns=2, hidden_clusters=2):
+    """Columns 0 and 1 carry the given clustering, 2 and 3 an independent hidden one, the rest noise."""
+    rng = np.random.default_rng(seed)
+    cells = rng.permutation(np.arange(n) % (2 * hidden_clusters))
+    known, hidden = cells % 2, cells // 2
+    angles = 2 * np.pi * hidden / hidden_clusters
+    signal = np.column_stack([5 * known, 5 * known, 4 * np.cos(angles), 4 * np.sin(angles)])
+    X = np.column_stack([signal, np.zeros((n, noise_columns))]) + rng.standard_normal((n, 4 + noise_columns))
+    return X, known, hidden
+
+
+def test_check_estimator():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiny random tables: constant columns, no convergence
+        results = check_estimator(KDAC(), on_fail=None, on_skip=None)
+    assert len(results) > 40
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= EXPLAINED_SKIPS
+
+
+@pytest.mark.parametrize("solver", ["ism", "sm", "dg", "newton", ISM(finish=False)], ids=str)
+def test_finds_the_hidden_view(solver):
+    X, known, hidden = two_views()
+    model = KDAC(2, n_components=2, solver=solver, random_state=0).fit(X, known)
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.novelty_ < 0.02
+    assert model.components_.shape == (2, 6)
+    assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
+
+
+def test_automatic_rule_of_thumb():
+    X, known, hidden = two_views()
+    model = KDAC(random_state=0).fit(X, known)
+    assert model.n_clusters_ == 2
+    assert 1 <= model.n_components_ <= 2
+    assert model.novelty_weight_ == 1
+    assert model.sigma_ == pytest.approx(np.median(pdist(X)))
+    assert nmi(model.labels_, hidden) > 0.9
+
+
+def test_nothing_given_finds_the_first_view():
+    X, known, _ = two_views(noise_columns=0)
+    X[:, :2] *= 2
+    model = KDAC(2, n_components=1, random_state=0).fit(X)
+    assert nmi(model.labels_, known) > 0.95
+    assert np.isnan(model.novelty_)
+    assert KDAC(random_state=0).fit(X).n_clusters_ in (2, 4)
+
+
+@pytest.mark.parametrize("init", ["random", "spectral", np.eye(6)[:, 2:4]], ids=["random", "spectral", "array"])
+def test_starts(init):
+    X, known, hidden = two_views()
+    model = KDAC(2, n_components=2, init=init, n_init=5, random_state=0).fit(X, known)
+    assert nmi(model.labels_, hidden) > 0.95
+
+
+def test_more_random_starts_never_cost_more():
+    X, known, _ = two_views()
+    costs = [KDAC(2, n_components=2, init="random", n_init=n, random_state=3).fit(X, known).cost_ for n in (1, 6)]
+    assert costs[1] <= costs[0] + 1e-9
+
+
+def test_several_given_clusterings_are_all_avoided():
+    rng = np.random.default_rng(0)
+    views = rng.integers(0, 2, (3, 300))
+    X = 5 * views.T + rng.standard_normal((300, 3))
+    for hidden in range(3):
+        others = [v for v in range(3) if v != hidden]
+        model = KDAC(2, n_components=1, random_state=0).fit(X, views[others].T)
+        assert nmi(model.labels_, views[hidden]) > 0.9
+        assert model.novelty_ < 0.05
+
+
+def test_unknown_labels_are_free():
+    X, known, hidden = two_views()
+    partly = known.astype(float)
+    partly[::3] = np.nan
+    model = KDAC(2, n_components=2, random_state=0).fit(X, partly)
+    assert nmi(model.labels_, hidden) > 0.9
+    words = np.where(np.isnan(partly), None, np.where(known == 1, "yes", "no"))
+    assert np.array_equal(KDAC(2, n_components=2, random_state=0).fit(X, words).labels_, model.labels_)
+
+
+def test_predict_agrees_with_labels_and_serves_new_rows():
+    X, known, hidden = two_views(n=400)
+    model = KDAC(2, n_components=2, random_state=0).fit(X[:300], known[:300])
+    assert np.mean(model.predict(X[:300]) == model.labels_) >= 0.99
+    assert nmi(model.predict(X[300:]), hidden[300:]) > 0.9
+    assert np.allclose(model.transform(X[300:]), (X[300:] - model.mean_) @ model.components_.T)
+
+
+def test_feature_weights_name_the_columns_of_the_view():
+    X, known, _ = two_views(noise_columns=4, hidden_clusters=3)
+    model = KDAC(3, n_components=2, random_state=0).fit(X, known)
+    assert model.feature_weights_.sum() == pytest.approx(1)
+    assert model.feature_weights_[2:4].sum() > 0.9
+
+
+def test_pipeline_clone_set_output_and_frames():
+    X, known, _ = two_views()
+    names = [f"f{i}" for i in range(6)]
+    pipeline = make_pipeline(StandardScaler(), KDAC(2, n_components=2, random_state=0))
+    labels = pipeline.fit(X, known)[-1].labels_
+    assert np.array_equal(pipeline.predict(X), labels)
+    assert clone(pipeline[-1]).get_params() == pipeline[-1].get_params()
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        model = KDAC(2, n_components=2, random_state=0).fit(frame, known)
+        assert list(model.feature_names_in_) == names
+        assert list(model.get_feature_names_out()) == ["kdac0", "kdac1"]
+        assert np.array_equal(model.predict(frame), model.labels_)
+    model.set_output(transform="pandas")
+    assert list(model.transform(frame).columns) == ["kdac0", "kdac1"]
+
+
+def test_float32_and_float64_agree():
+    X, known, _ = two_views()
+    X = X.astype(np.float32)
+    labels = [KDAC(2, n_components=2, random_state=0).fit(X.astype(t), known).labels_ for t in (np.float32, np.float64)]
+    assert np.array_equal(*labels)
+
+
+@given(seed=st.integers(0, 50))
+@settings(max_examples=12, deadline=None)
+def test_the_partition_does_not_depend_on_how_the_table_is_written(seed):
+    """Shuffled rows and columns, renamed labels, shifted and sign-flipped features, scaled data with its σ."""
+    rng = np.random.default_rng(seed)
+    X, known, _ = two_views(n=120, seed=seed)
+
+    def fit(X, labels, sigma=4.0):
+        return KDAC(2, n_components=2, sigma=sigma, random_state=0).fit(X, labels).labels_
+
+    labels = fit(X, known)
+    rows, columns = rng.permutation(120), rng.permutation(6)
+    assert nmi(fit(X[rows], known[rows]), labels[rows]) == pytest.approx(1)
+    assert nmi(fit(X[:, columns], known), labels) == pytest.approx(1)
+    assert nmi(fit(X, np.array(["red", "blue"])[known]), labels) == pytest.approx(1)
+    assert nmi(fit(X + rng.uniform(-100, 100, 6), known), labels) == pytest.approx(1)
+    assert nmi(fit(X * rng.choice([-1, 1], 6), known), labels) == pytest.approx(1)
+    assert nmi(fit(1e6 * X, known, 4e6), labels) == pytest.approx(1)
+
+
+def test_duplicated_rows_share_a_cluster():
+    X, known, _ = two_views(n=120)
+    labels = KDAC(2, n_components=2, random_state=0).fit(np.vstack([X, X]), np.tile(known, 2)).labels_
+    assert np.array_equal(labels[:120], labels[120:])
+
+
+def test_same_seed_same_labels_with_one_or_two_threads():
+    data = moons(1600, random_state=0)  # above the size up to which the fit keeps to one thread by itself
+    X = StandardScaler().fit_transform(data.X)
+    labels = []
+    for threads in (1, 2, 2):
+        with threadpool_limits(threads):
+            model = KDAC(2, n_components=2, sigma=0.2, novelty_weight=10, random_state=7).fit(X, data.given)
+            labels.append(model.labels_)
+    assert np.array_equal(labels[0], labels[1])
+    assert np.array_equal(labels[1], labels[2])
+
+
+def test_more_columns_than_rows():
+    data = growth(n=60, d=500, random_state=0)
+    X = data.X - data.X.mean(axis=0)
+    model = KDAC(2, n_components=2, random_state=0).fit(X, data.given)
+    W = model.components_.T
+    assert W.shape == (500, 2)
+    assert np.allclose(W.T @ W, np.eye(2), atol=1e-10)
+    basis = np.linalg.svd(X, full_matrices=False)[2][:59]
+    assert np.allclose(basis.T @ (basis @ W), W, atol=1e-8)  # nothing of W lies outside the row space
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+def test_not_converging_is_a_status_and_a_warning():
+    X, known, _ = two_views()
+    with pytest.warns(ConvergenceWarning, match="stopped at the limit of iterations .* raise max_iter or tol"):
+        model = KDAC(2, n_components=2, max_iter=1, tol=0, random_state=0).fit(X, known)
+    assert model.status_.startswith("stopped at the limit")
+    assert len(model.history_["value"]) == model.n_iter_ == 1
+
+
+def test_callback_sees_every_round_and_can_cancel():
+    X, known, _ = two_views()
+    seen = []
+
+    def watch(iteration, value, change):
+        seen.append((iteration, value, change))
+        return iteration == 2
+
+    with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
+        model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
+    assert [s[0] for s in seen] == [1, 2]
+    assert len(model.labels_) == len(X)
+
+
+def test_history_is_consistent():
+    X, known, _ = two_views()
+    model = KDAC(2, n_components=1, sigma=3.0, tol=1e-4, random_state=0).fit(X, known)
+    assert set(model.history_) == {"value", "residual", "change_W", "change_U", "solver_iterations"}
+    assert model.history_["change_W"][-1] <= 1e-4
+    assert model.status_ == "converged"
+    assert model.quality_ <= 2
