@@ -65,24 +65,28 @@ def _standardised(X: Array) -> Array:
 
 def _small_gaussians() -> Task:
     data = load_small_gaussians()
-    return Task("SG", data.X, data.given, data.alternative, 2, 1, 1.0, 0.04)
+    given, alternative = data.labels.values()
+    return Task("SG", data.X, given, alternative, 2, 1, 1.0, 0.04)
 
 
 def _large_gaussians() -> Task:
     data = load_large_gaussians(200)  # the printed costs are those of 200 rows, not of the 1,000 in the text
-    return Task("LG", data.X, data.given, data.alternative, 2, 3, 5.0, 10.0)
+    given, alternative = data.labels.values()
+    return Task("LG", data.X, given, alternative, 2, 3, 5.0, 10.0)
 
 
 def _moons() -> Task:
     data = load_moons()
-    return Task("Moon", _standardised(data.X), data.given, data.alternative, 2, 3, 0.1, 1.0)
+    given, alternative = data.labels.values()
+    return Task("Moon", _standardised(data.X), given, alternative, 2, 3, 0.1, 1.0)
 
 
 def _moons_noise() -> Task:
     data = load_moons_noise(200)  # again 200 rows, and the noise columns divided by three
+    given, alternative = data.labels.values()
     X = _standardised(data.X)
     X[:, 4:] /= 3
-    return Task("MoonN", X, data.given, data.alternative, 2, 6, 0.2, 0.1)
+    return Task("MoonN", X, given, alternative, 2, 6, 0.2, 0.1)
 
 
 def _flower() -> Task:
