@@ -38,6 +38,17 @@ def test_methods_agree_on_phi(method, share):
         assert values.sum() == pytest.approx(exact.sum(), abs=share * np.abs(phi).max())
 
 
+def test_many_columns_are_found_from_a_start_that_is_the_wrong_eigenspace():
+    """A warm start made of eigenvectors that are not the smallest is a stationary point; it must be left."""
+    rng = np.random.default_rng(0)
+    d, q = 300, 3
+    V = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    A = (V * np.linspace(-1, 1, d)) @ V.T
+    values, vectors = smallest_eigenvectors((A + A.T) / 2, q, start=V[:, 100 : 100 + q])
+    assert np.allclose(values, np.linspace(-1, 1, d)[:q], atol=1e-8)
+    assert subspace_distance(vectors, V[:, :q]) < 1e-5
+
+
 def test_unknown_method_is_refused():
     with pytest.raises(ValueError, match="method must be one of auto"):
         smallest_eigenvectors(np.eye(3), 1, method="magic")

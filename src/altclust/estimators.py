@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from dataclasses import asdict, replace
+from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from .certificate import Certificate, certify
 from .engines import ENGINES, choose
@@ -184,7 +185,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         given = check_given(y, len(table))
         centred, mean = centre(self, table)
         # Threads that wait for each other cost more than they bring on matrices this small (benchmarks/fit.py).
-        with threadpool_limits(1 if len(table) < FEW_ROWS else None):
+        with _threads().limit(limits=1 if len(table) < FEW_ROWS else None):
             problem, result = self._solve(self._problem(centred, given, rng), rng)
         self._certificate: Certificate | None = None
         self._certify = (problem, result.W, result.gamma)
@@ -368,6 +369,12 @@ SAVED_SCALARS = (
     "n_features_in_",
     "engine_",
 )
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Looking up the loaded libraries takes milliseconds, so it is done once."""
+    return ThreadpoolController()
 
 
 def _generator(random_state: Any) -> np.random.Generator:
