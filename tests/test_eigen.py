@@ -54,6 +54,15 @@ def test_unknown_method_is_refused():
         smallest_eigenvectors(np.eye(3), 1, method="magic")
 
 
+def test_a_kernel_that_is_the_identity_still_gives_all_that_was_asked_for():
+    n = 35
+    Q = np.eye(n) - 1 / n
+    values, U, _ = leading_eigenvectors(Q, 3)
+    assert np.allclose(values, 1)
+    assert np.allclose(U.T @ U, np.eye(3), atol=1e-10)
+    assert smallest_eigenvectors(np.eye(20), 4)[1].shape == (20, 4)
+
+
 def test_signs_are_fixed():
     V = np.array([[0.1, -0.9], [-0.8, 0.2]])
     assert np.array_equal(fix_signs(V), fix_signs(-V))

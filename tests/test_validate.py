@@ -43,8 +43,8 @@ BAD = {
     "sparse rows": ((sparse.csr_matrix(X), given), {}, "X is a sparse matrix.*pass X.toarray()"),
     "sparse labels": ((X, sparse.eye(40)), {}, "given is a sparse matrix"),
     "complex": ((X + 1j, given), {}, "Complex data not supported"),
-    "overflow": ((X * 1e200, given), {}, "squares overflow: rescale"),
-    "underflow": ((X * 1e-200, given), {}, "square underflows: rescale"),
+    "overflow": ((X * 1e200, given), {}, "powers overflow: rescale"),
+    "underflow": ((X * 1e-200, given), {}, "powers underflow: rescale"),
     "start of wrong shape": (
         (X, given),
         {"init": np.eye(4)},

@@ -16,6 +16,19 @@ METHODS = ("auto", "full", "subset", "lobpcg", "power")
 MANY_COLUMNS = 256  # from where a warm LOBPCG is faster than LAPACK's subset
 
 
+def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
+    """Eigenpairs low to high of a symmetric matrix, counted from the smallest.
+
+    LAPACK's subset driver may return fewer than asked for where many eigenvalues agree (a σ so small that K is the
+    identity): then all are computed.
+    """
+    values, V = eigh(A, subset_by_index=[low, high])
+    if len(values) <= high - low:
+        values, V = eigh(A, driver="evd")
+        values, V = values[low : high + 1], V[:, low : high + 1]
+    return values, V
+
+
 def fix_signs(V: Array) -> Array:
     """Turn every column so that its entry of largest modulus is positive."""
     pivots = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
@@ -59,7 +72,7 @@ def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, metho
     elif method == "lobpcg" and d >= 5 * q + 5:  # scipy's lobpcg itself turns to LAPACK below that
         values, V = _lobpcg_smallest(A, q, start)
     else:
-        values, V = eigh(A, subset_by_index=[0, q - 1])
+        values, V = lapack_subset(A, 0, q - 1)
     return values, fix_signs(V)
 
 
@@ -72,7 +85,7 @@ def _lobpcg_smallest(A: Array, q: int, start: Array | None) -> tuple[Array, Arra
     order = np.argsort(values)
     values, V = values[order], np.linalg.qr(V[:, order])[0]
     if np.linalg.norm(A @ V - V * values) > 1e-6 * scale:
-        return eigh(A, subset_by_index=[0, q - 1])
+        return lapack_subset(A, 0, q - 1)
     return values, V
 
 
@@ -156,7 +169,7 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
         if ritz.error <= ANGLE:
             return ritz.values[:k], fix_signs(ritz.vectors[:, :k]), ritz.gap
     most = min(k + 1, n)
-    values, V = eigh(Q, subset_by_index=[n - most, n - 1])
+    values, V = lapack_subset(Q, n - most, n - 1)
     values = values[::-1]
     gap = float(values[k - 1] - values[k]) if most > k else float(values[k - 1])
     return values[:k], fix_signs(V[:, ::-1][:, :k]), gap

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.spatial.distance import pdist
 
+from .eigen import lapack_subset
 from .kernels import Array, Gaussian
 
 MOST_ROWS = 2000  # a median over more pairs than these rows have moves in the third digit
@@ -38,5 +38,5 @@ def number_of_clusters(X: Array, given: Sequence[np.ndarray], sigma: float, rng:
         return 2
     K = Gaussian(sigma / 2).gram(X)
     scale = 1 / np.sqrt(K.sum(axis=1))
-    values = eigh(scale[:, None] * K * scale, eigvals_only=True, subset_by_index=[n - most, n - 1])[::-1]
+    values = lapack_subset(scale[:, None] * K * scale, n - most, n - 1)[0][::-1]
     return int(np.argmax(-np.diff(values)[1:])) + 2

@@ -13,6 +13,9 @@ from sklearn.utils.validation import validate_data
 from .kernels import Array
 
 
+LARGEST = 1e50  # fourth powers of distances stay far from overflow
+
+
 class InputError(ValueError):
     """Something about the input; the message names the argument, the value and the remedy."""
 
@@ -86,7 +89,6 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
     centred : array, shape (n, d)
     mean : array, shape (d,)
     """
-    # Means of huge numbers overflow and means of equal numbers round: scale by the range, then decide.
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if constant.all():
@@ -101,16 +103,15 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
             UserWarning,
             stacklevel=4,
         )
-    limit = np.sqrt(np.finfo(float).max) / X.size
-    if max(abs(low.min()), abs(high.max())) > limit:
+    if max(abs(low.min()), abs(high.max())) > LARGEST:
         raise InputError(
-            f"X has values beyond {limit:.0e}, whose squares overflow: rescale it (sklearn's StandardScaler)."
+            f"X has values beyond {LARGEST:g}, whose powers overflow: rescale it (sklearn's StandardScaler)."
         )
     mean = np.where(constant, low, X.mean(axis=0))
     centred = X - mean
-    if np.max(np.abs(centred)) < 1 / limit:
+    if np.max(np.abs(centred)) < 1 / LARGEST:
         raise InputError(
-            f"X varies by less than {1 / limit:.0e}, whose square underflows: rescale it (sklearn's StandardScaler)."
+            f"X varies by less than {1 / LARGEST:g}, whose powers underflow: rescale it (sklearn's StandardScaler)."
         )
     return centred, mean
 
