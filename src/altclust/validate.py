@@ -12,7 +12,6 @@ from sklearn.utils.validation import validate_data
 
 from .kernels import Array
 
-
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
 
 
