@@ -23,6 +23,8 @@ from altclust.paper import load_task
 
 @dataclass(frozen=True)
 class Set:
+    """Rows, what is given, and KDAC's parameters."""
+
     name: str
     X: np.ndarray
     given: np.ndarray
