@@ -17,10 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.preprocessing import StandardScaler
 
-from .datasets import CATALOGUE, CatalogueEntry, data_folder
-from .datasets.registry import REGISTRY
 from .estimators import KDAC
-from .paper.commands import reproduce_app
 from .validate import InputError
 
 app = typer.Typer(
@@ -30,7 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-app.add_typer(reproduce_app, name="reproduce")
 console = Console(stderr=True)
 
 EXAMPLES = """
@@ -102,36 +98,6 @@ def find(
     _write(targets["figures.json"], lambda path: path.write_text(json.dumps(figures, indent=2)))
     _write(targets["view.png"], lambda path: _picture(path, model, numbers, frame[names[0]] if names else None))
     _show(figures, out)
-
-
-@app.command(epilog="\nExample:\n\n    altclust datasets\n")
-def datasets() -> None:
-    """List the data sets: generated ones, and the paper's files with whether they are in the data folder."""
-    table = Table(title=f"Data sets; the data folder is {data_folder()}")
-    for column in ("name", "rows", "columns", "labels", "origin", "at hand", "description"):
-        table.add_column(column, justify="right" if column in ("rows", "columns") else "left")
-    for entry in CATALOGUE:
-        labels = ", ".join(entry.labels) or "–"
-        sizes = str(entry.n_samples), str(entry.n_features)
-        table.add_row(entry.name, *sizes, labels, entry.origin, _at_hand(entry), entry.description)
-    Console().print(table)
-
-
-def _at_hand(entry: CatalogueEntry) -> str:
-    """Whether every file of a set is in the data folder; a generated set needs none."""
-    if entry.origin == "generated":
-        return "yes"
-    size = entry.name.rpartition("_")[2]
-    begins = {
-        "small_gaussian_40": ("small_gaussian",),
-        "flower_256": ("flower.png",),
-        f"growth_{size}": (f"growth/Dimond_gaussians_128_{size}.",),
-        f"webkb_{size}": (entry.name, "webkb_topic", "webkb_university"),
-    }.get(entry.name, (entry.name,))
-    # the 500 columns bring their labels in the same file
-    begins = begins[:1] if entry.name == "webkb_500" else begins
-    files = [name for name in REGISTRY if name.startswith(begins)]
-    return "yes" if all((data_folder() / name).is_file() for name in files) else "no"
 
 
 def _read(path: Path) -> pd.DataFrame:
