@@ -53,6 +53,7 @@ BAD = {
     "start against q": ((X, given), {"init": np.eye(3), "n_components": 2}, "init has 3 columns but n_components=2"),
     "dependent start": ((X, given), {"init": np.ones((3, 2))}, "init has NaN, infinity or dependent columns"),
     "unknown solver": ((X, given), {"solver": "magic"}, "'solver' parameter of KDAC must be"),
+    "a function as solver": ((X, given), {"solver": print}, "is not a solver: pass a name, or a dataclass"),
     "one row": ((X[:1], None), {}, r"minimum of 2 is required"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from numbers import Integral, Real
 from typing import Any
@@ -23,14 +23,14 @@ from .kernels import Array, Gaussian
 from .metrics import novelty
 from .problem import SCALINGS, Embedding, KernelEngine, Problem, indicators, row_space
 from .result import Result
+from .saving import load_kdac, save_kdac
 from .solve import Callback, solve
 from .solvers import SOLVERS, Solver, Status
 from .solvers.grassmann import orthonormal
-from .spectral import ROUNDINGS, KernelMap
+from .spectral import ROUNDINGS
 from .starts import random_start, spectral_start
-from .storage import read_model, write_model
 from .tune import median_distance, number_of_clusters
-from .validate import centre, check_given, check_rows, check_sizes, check_start
+from .validate import centre, check_given, check_rows, check_sizes, check_solver, check_start
 
 logger = logging.getLogger(__name__)
 
@@ -232,7 +232,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """The best of the starts; the problem comes back with the q that was chosen."""
         engine, self.engine_ = choose(problem.X, problem.kernel, self.engine)
         logger.info("engine %s", self.engine_)
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else self.solver
+        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
         problem, starts = self._starts(problem, engine, rng)
         best: Result | None = None
         for W, embedding in starts:
@@ -316,59 +316,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The callback is not saved, nor are the training rows: only their projections, which `predict` needs.
         """
         check_is_fitted(self)
-        arrays = {name: getattr(self, name) for name in SAVED_ARRAYS if hasattr(self, name)}
-        arrays |= {f"map.{name}": getattr(self._map, name) for name in MAP_ARRAYS}
-        arrays |= {f"history.{name}": values for name, values in self.history_.items()}
-        params = self.get_params(deep=False) | {"callback": None}
-        if not isinstance(params["init"], str):
-            arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
-        if not isinstance(params["solver"], str):
-            kind = next(name for name, solver in SOLVERS.items() if type(params["solver"]) is solver)
-            params["solver"] = {"name": kind, **asdict(params["solver"])}
-        if not isinstance(params["random_state"], int | None):
-            params["random_state"] = None
-        scalars = {name: getattr(self, name) for name in SAVED_SCALARS}
-        meta = {"params": params, "scalars": scalars, "certificate": asdict(self.certificate_)}
-        write_model(path, "KDAC", arrays, meta)
+        save_kdac(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
-        arrays, meta = read_model(path, "KDAC")
-        params = meta["params"]
-        if params["init"] is None:
-            params["init"] = arrays["init"]
-        if isinstance(params["solver"], dict):
-            params["solver"] = SOLVERS[params["solver"].pop("name")](**params["solver"])
-        model = cls(**params)
-        for name, value in meta["scalars"].items():
-            setattr(model, name, value)
-        for name in SAVED_ARRAYS:
-            if name in arrays:
-                setattr(model, name, arrays[name])
-        if hasattr(model, "feature_names_in_"):
-            model.feature_names_in_ = model.feature_names_in_.astype(object)
-        model.history_ = {n.removeprefix("history."): a for n, a in arrays.items() if n.startswith("history.")}
-        model._map = KernelMap(**{name: arrays[f"map.{name}"] for name in MAP_ARRAYS}, kernel=Gaussian(model.sigma_))
-        model._certificate = Certificate(**meta["certificate"])
-        return model
-
-
-SAVED_ARRAYS = ("labels_", "components_", "mean_", "feature_weights_", "feature_names_in_")
-MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres")
-SAVED_SCALARS = (
-    "novelty_",
-    "quality_",
-    "cost_",
-    "status_",
-    "n_iter_",
-    "sigma_",
-    "novelty_weight_",
-    "n_components_",
-    "n_clusters_",
-    "n_features_in_",
-    "engine_",
-)
+        return load_kdac(cls, path)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -192,6 +193,13 @@ def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> No
         raise InputError(f"n_clusters={n_clusters} but X has n_samples={n}: ask for fewer clusters.")
     if n_components is not None and n_components > d:
         raise InputError(f"n_components={n_components} but X has {d} column(s): ask for at most {d}.")
+
+
+def check_solver(solver: Any) -> Any:
+    """A solver of the user's own must be a dataclass with a tolerance, which the alternation tightens."""
+    if not is_dataclass(solver) or isinstance(solver, type) or not hasattr(solver, "tol"):
+        raise InputError(f"solver={solver!r} is not a solver: pass a name, or a dataclass with `tol` such as ISM().")
+    return solver
 
 
 def check_start(init: Array, d: int, n_components: int | None) -> Array:

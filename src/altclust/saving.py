@@ -1,0 +1,75 @@
+"""A fitted KDAC as plain arrays and JSON, and back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from .certificate import Certificate
+from .kernels import Gaussian
+from .solvers import SOLVERS
+from .spectral import KernelMap
+from .storage import read_model, write_model
+from .validate import InputError
+
+ARRAYS = ("labels_", "components_", "mean_", "feature_weights_", "feature_names_in_")
+MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres")
+SCALARS = (
+    "novelty_",
+    "quality_",
+    "cost_",
+    "status_",
+    "n_iter_",
+    "sigma_",
+    "novelty_weight_",
+    "n_components_",
+    "n_clusters_",
+    "n_features_in_",
+    "engine_",
+)
+
+
+def save_kdac(model: Any, path: str | os.PathLike) -> None:
+    """Write a fitted `altclust.KDAC`."""
+    arrays = {name: getattr(model, name) for name in ARRAYS if hasattr(model, name)}
+    arrays |= {f"map.{name}": getattr(model._map, name) for name in MAP_ARRAYS}
+    arrays |= {f"history.{name}": values for name, values in model.history_.items()}
+    params = model.get_params(deep=False) | {"callback": None}
+    if not isinstance(params["init"], str):
+        arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
+    if not isinstance(params["solver"], str):
+        kind = next((name for name, solver in SOLVERS.items() if type(params["solver"]) is solver), None)
+        if kind is None:
+            raise InputError(f"solver={params['solver']!r} cannot be saved: only altclust's own solvers can.")
+        params["solver"] = {"name": kind, **asdict(params["solver"])}
+    if not isinstance(params["random_state"], int | None):
+        params["random_state"] = None
+    scalars = {name: getattr(model, name) for name in SCALARS}
+    meta = {"params": params, "scalars": scalars, "certificate": asdict(model.certificate_)}
+    write_model(path, "KDAC", arrays, meta)
+
+
+def load_kdac(cls: type, path: str | os.PathLike) -> Any:
+    """Read what `save_kdac` wrote into a new instance of cls."""
+    arrays, meta = read_model(path, "KDAC")
+    params = meta["params"]
+    if params["init"] is None:
+        params["init"] = arrays["init"]
+    if isinstance(params["solver"], dict):
+        params["solver"] = SOLVERS[params["solver"].pop("name")](**params["solver"])
+    model = cls(**params)
+    for name, value in meta["scalars"].items():
+        setattr(model, name, value)
+    for name in ARRAYS:
+        if name in arrays:
+            setattr(model, name, arrays[name])
+    if hasattr(model, "feature_names_in_"):
+        model.feature_names_in_ = model.feature_names_in_.astype(object)
+    model.history_ = {n.removeprefix("history."): a for n, a in arrays.items() if n.startswith("history.")}
+    kernel = Gaussian(model.sigma_)
+    model._map = KernelMap(**{name: arrays[f"map.{name}"] for name in MAP_ARRAYS}, kernel=kernel)
+    model._certificate = Certificate(**meta["certificate"])
+    return model
