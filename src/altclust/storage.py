@@ -1,4 +1,4 @@
-"""Models on disk: plain arrays and JSON in one .npz, written whole or not at all, never pickle."""
+"""Files that are there whole or not at all, and models in them: plain arrays and JSON, never pickle."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,31 @@ from .validate import InputError
 FORMAT = 1
 
 
-def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-    """Write arrays and JSON-able meta to a temporary file beside path, then rename it into place."""
+def write_whole(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
+    """Let `write` fill a temporary file beside path, then rename it: a file is there whole or not at all."""
     target = Path(path)
-    header = json.dumps({"altclust": kind, "format": FORMAT, **meta}, default=_plain)
-    plain = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=target.suffix)
+    os.close(handle)
+    temporary = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, header=np.array(header), **plain)
+        write(temporary)
+        temporary.chmod(0o644)  # mkstemp's own mode shuts out other readers
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+
+
+def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
+    """Write arrays and JSON-able meta."""
+    header = json.dumps({"altclust": kind, "format": FORMAT, **meta}, default=_plain)
+    plain = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
+
+    def save(temporary: Path) -> None:
+        with temporary.open("wb") as file:
+            np.savez_compressed(file, allow_pickle=False, header=np.array(header), **plain)
+
+    write_whole(path, save)
 
 
 def _plain(value: Any) -> Any:
