@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.preprocessing import StandardScaler
 
+from .datasets import CATALOGUE, data_folder
 from .estimators import KDAC
+from .paper.commands import reproduce_app
+from .storage import write_whole
 from .validate import InputError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
+app.add_typer(reproduce_app, name="reproduce")
 console = Console(stderr=True)
 
 EXAMPLES = """
@@ -94,10 +95,23 @@ def find(
     figures = _figures(model)
     out.mkdir(parents=True, exist_ok=True)
     written = frame.assign(alternative=model.labels_)
-    _write(targets["table.csv"], lambda path: written.to_csv(path, index=False))
-    _write(targets["figures.json"], lambda path: path.write_text(json.dumps(figures, indent=2)))
-    _write(targets["view.png"], lambda path: _picture(path, model, numbers, frame[names[0]] if names else None))
+    write_whole(targets["table.csv"], lambda path: written.to_csv(path, index=False))
+    write_whole(targets["figures.json"], lambda path: path.write_text(json.dumps(figures, indent=2)))
+    write_whole(targets["view.png"], lambda path: _picture(path, model, numbers, frame[names[0]] if names else None))
     _show(figures, out)
+
+
+@app.command(epilog="\nExample:\n\n    altclust datasets\n")
+def datasets() -> None:
+    """List the data sets: generated ones, and the paper's files with whether they are in the data folder."""
+    table = Table(title=f"Data sets; the data folder is {data_folder()}")
+    for column in ("name", "rows", "columns", "labels", "origin", "at hand", "description"):
+        table.add_column(column, justify="right" if column in ("rows", "columns") else "left")
+    for entry in CATALOGUE:
+        labels = ", ".join(entry.labels) or "–"
+        sizes = str(entry.n_samples), str(entry.n_features)
+        table.add_row(entry.name, *sizes, labels, entry.origin, "yes" if entry.at_hand else "no", entry.description)
+    Console().print(table)
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -107,19 +121,6 @@ def _read(path: Path) -> pd.DataFrame:
         return pd.read_csv(path)
     except (ValueError, UnicodeDecodeError) as error:
         raise InputError(f"{path} could not be read as CSV: {str(error).splitlines()[0]}") from error
-
-
-def _write(path: Path, write: Callable[[Path], Any]) -> None:
-    """Write beside the target and rename, so that a file is there whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _picture(path: Path, model: KDAC, X: pd.DataFrame, given: pd.Series | None) -> None:

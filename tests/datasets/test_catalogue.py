@@ -5,6 +5,7 @@ import pytest
 
 from altclust import datasets
 from altclust.datasets import CATALOGUE
+from altclust.datasets.registry import REGISTRY
 
 GENERATED = [entry for entry in CATALOGUE if entry.origin == "generated"]
 FILES = [entry for entry in CATALOGUE if entry.origin == "file"]
@@ -54,3 +55,9 @@ def test_examples(module):
 @pytest.mark.parametrize("module", [".loaders", ".cache"])
 def test_examples_on_the_files(authors_files, module):
     run_examples(module)
+
+
+def test_every_file_of_the_catalogue_is_registered_and_every_registered_file_is_used():
+    named = {name for entry in CATALOGUE for name in entry.files}
+    assert named == set(REGISTRY)
+    assert all(bool(entry.files) == (entry.origin == "file") for entry in CATALOGUE)

@@ -1,0 +1,170 @@
+"""The loops of the authors' program, as facts about its order of updates, limits and tolerances.
+
+Only for the reproduction: ours differ on purpose. What is theirs and not the paper's: D is recomputed at every
+evaluation, also inside a W step, where the derivative takes it as fixed; U begins from W = I; a step is measured by
+the entries of W and U, which change with every sign; and only the first q columns of Y count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..engines import DenseEngine
+from ..kernels import Array, Gaussian
+from ..problem import Embedding, Gamma, KernelEngine, Problem, indicators
+from ..spectral import round_to_labels
+from ..starts import random_start, spectral_start
+from .settings import Task
+
+ROUNDS = 22
+ISM_STEPS = 10
+ISM_TOLERANCE = 1e-4
+CAYLEY_STEPS = 200
+CAYLEY_TOLERANCE = 1e-5
+REST = 1e-3  # relative change of the entries of both W and U between two rounds
+
+BY_ITS_RULE = "stopped by its own rule"
+AT_ITS_LIMIT = "stopped at its limit of rounds while still moving"
+CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class AuthorsResult:
+    """The end of one of the loops; W is (d, q), steps counts per round the evaluations with Φ or of a trial."""
+
+    labels: np.ndarray
+    W: Array
+    quality: float
+    cost: float
+    steps: tuple[int, ...]
+    status: str
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of W and U."""
+        return len(self.steps)
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations in all rounds."""
+        return sum(self.steps)
+
+
+def authors_problem(task: Task) -> tuple[Problem, KernelEngine]:
+    """The task as a problem with the paper's Y, and its engine."""
+    X = task.X - task.X.mean(axis=0)
+    Y = indicators([_codes(task.given)], len(X), "paper")
+    kernel = Gaussian(task.sigma)
+    problem = Problem(X, None, Y, task.n_clusters, task.n_components, task.novelty_weight, kernel)
+    return problem, DenseEngine(X, kernel)
+
+
+def authors_loop(
+    task: Task,
+    method: str = "ISM",
+    init: str = "SI",
+    seed: int = 0,
+    cancel: Callable[[], bool] = lambda: False,
+) -> AuthorsResult:
+    """Run ISM or SM as the authors' program does.
+
+    Parameters
+    ----------
+    task : Task
+    method : {"ISM", "SM"}
+        ISM: at most 10 unguarded steps per round. SM: a Cayley curve, step 2 shrunk by 0.2 until the cost falls at
+        all, at most 200 steps per round; the next U is made at the last point that was tried.
+    init : {"SI", "RI"}
+        SI: W = 0, at which the first step of ISM is the spectral start; SM begins from that start.
+    seed : int
+        Of the random start and the rounding.
+    cancel : callable
+        Asked after each round; a true answer ends the loop.
+
+    Returns
+    -------
+    AuthorsResult
+    """
+    problem, engine = authors_problem(task)
+    d, q = problem.X.shape[1], problem.n_components
+    rng = np.random.default_rng(seed)
+    counted = replace(problem, given=problem.given[:, :q])
+    embedding = engine.embed(np.eye(d), problem.n_clusters)
+    if init == "RI":
+        W = random_start(problem, rng)
+    elif method == "ISM":
+        W = np.zeros((d, q))
+    else:
+        W = spectral_start(counted, engine).vectors[:, :q]
+    w_step = _ism_steps if method == "ISM" else _cayley_steps
+    steps: list[int] = []
+    status = AT_ITS_LIMIT
+    while len(steps) < ROUNDS:
+        last_W, last_U = W, embedding.U
+        W, tried, count = w_step(counted, engine, W, embedding.U)
+        steps.append(count)
+        embedding = engine.embed(tried, problem.n_clusters)
+        if len(steps) > 1 and _change(last_W, W) < REST and _change(last_U, embedding.U) < REST:
+            status = BY_ITS_RULE
+            break
+        if cancel():
+            status = CANCELLED
+            break
+    labels, _ = round_to_labels(embedding.U, problem.n_clusters, "kmeans", rng)
+    end = Embedding(embedding.U, embedding.values, engine.degrees(W), embedding.gap)
+    quality = engine.value(W, replace(problem, given=problem.given[:, :0]).gamma(end.U, end.degrees))
+    return AuthorsResult(labels, W, quality, problem.cost(W, end, engine), tuple(steps), status)
+
+
+def _ism_steps(problem: Problem, engine: KernelEngine, W: Array, U: Array) -> tuple[Array, Array, int]:
+    steps = 0
+    while steps < ISM_STEPS:
+        last, steps = W, steps + 1
+        _, phi = engine.value_and_phi(W, problem.gamma(U, engine.degrees(W)))
+        W = np.linalg.eigh(phi)[1][:, : problem.n_components]
+        if _change(last, W) < ISM_TOLERANCE:
+            break
+    return W, W, steps
+
+
+def _cayley_steps(problem: Problem, engine: KernelEngine, W: Array, U: Array) -> tuple[Array, Array, int]:
+    identity = np.eye(len(W))
+    tried, count = W, 0
+    for _ in range(CAYLEY_STEPS):
+        value, gradient = engine.value_and_gradient(W, problem.gamma(U, engine.degrees(W)))
+        A = gradient @ W.T - W @ gradient.T
+        length, moved = 2.0, 0.0
+        while length > 1e-9:
+            tried = np.linalg.solve(identity + length * A, (identity - length * A) @ W)
+            rise = value - engine.value(tried, problem.gamma(U, engine.degrees(tried)))
+            count += 1
+            if rise < 0 or abs(rise) < 1e-7 * abs(value):
+                moved, W = float(np.linalg.norm(tried - W)), np.linalg.qr(tried)[0]
+                break
+            length *= 0.2
+        if moved < CAYLEY_TOLERANCE * np.linalg.norm(W):
+            break
+    return W, tried, count
+
+
+def printed_cost(task: Task, W: Array, labels: np.ndarray, quality: float) -> float:
+    """The cost in the arithmetic of the printed table: −HSIC(XW, U) + λ HSIC(XW, first q columns of [Y, new]).
+
+    The authors append the new labels to Y before they compute it and then keep q columns: where q is larger than
+    the number of given clusters, the alternative is penalised for resembling itself.
+    """
+    problem, engine = authors_problem(task)
+    Y = np.hstack([problem.given, indicators([labels], len(labels), "paper")])[:, : problem.n_components]
+    F = Y / np.sqrt(engine.degrees(W))[:, None]
+    return -quality + task.novelty_weight * engine.value(W, Gamma(F, np.ones(Y.shape[1])))
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _change(last: Array, new: Array) -> float:
+    return float(np.linalg.norm(new - last) / np.linalg.norm(new))

@@ -1,0 +1,175 @@
+"""`altclust reproduce`: the paper's table and figures from the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ..datasets import DatasetUnavailable
+from .cells import INITS, METHODS, RUNS, SET_NAMES, VARIANTS, Cell, cells, table_task
+from .section import Section
+from .table1 import BUDGET, run_cells, stored, table_section, write_text
+
+reproduce_app = typer.Typer(
+    help="Reproduce the paper: every table and figure, printed beside ours.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+SetName = StrEnum("SetName", {name: name for name in SET_NAMES})  # type: ignore[misc]
+MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ignore[misc]
+InitName = StrEnum("InitName", {name: name for name in INITS})  # type: ignore[misc]
+
+FIGURES = {
+    "figure1": "Figure 1: two clusterings of Moon that tell nothing of each other.",
+    "figure2": "Figure 2: what is given and what is found, for every set that can be shown.",
+    "figure3": "Figure 3: time against the number of columns.",
+    "convergence": "How the paper's loop and the safeguarded ISM converge on the first W problem of every set.",
+    "hsic": "The appendix on HSIC: it sees relations that correlation does not.",
+    "theorem": "Theorem 1 at the paper's settings: the inequality, and the Hessian that settles it.",
+    "hyperparameters": "The appendix's hyperparameters, and how much hangs on them.",
+}
+
+Out = Annotated[Path, typer.Option(help="Folder for the results.")]
+Runs = Annotated[int, typer.Option(min=1, help="Random starts in each RI row.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Processes side by side; 0 is one for each core.")]
+Budget = Annotated[float, typer.Option(min=0.0, help="Seconds that a row may take; one that is cut off says so.")]
+
+INTRODUCTION = (
+    "“Iterative Spectral Method for Alternative Clustering” (Wu, Ioannidis, Sznaier, Li, Kaeli and Dy, AISTATS 2018), "
+    "reproduced with altclust: what the paper prints beside what comes out here."
+)
+
+
+def _example(*lines: str) -> str:
+    return "\nExamples:\n\n" + "\n\n".join(f"    altclust reproduce {line}" for line in lines) + "\n"
+
+
+@reproduce_app.command(
+    epilog=_example("table1", "table1 --sets SG --sets Moon --methods ISM --runs 3 --out quick", "table1 --inits SI")
+)
+def table1(
+    sets: Annotated[list[SetName] | None, typer.Option(help="Only these sets; may be repeated.")] = None,
+    methods: Annotated[list[MethodName] | None, typer.Option(help="Only these methods; may be repeated.")] = None,
+    inits: Annotated[list[InitName] | None, typer.Option(help="Only these starts; may be repeated.")] = None,
+    runs: Runs = RUNS,
+    jobs: Jobs = 0,
+    budget: Budget = BUDGET,
+    out: Out = Path("reproduction"),
+) -> None:
+    """Table 1: seven sets, three methods, two starts; rows that are there already are not run again."""
+    chosen = cells(sets or [], methods or [], inits or [], runs)
+    show(_table1(chosen, out, jobs, budget), out, ("table1.md", "table1.html", "table1.json"))
+
+
+def _table1(chosen: Sequence[Cell], out: Path, jobs: int, budget: float) -> Section:
+    console = Console(stderr=True)
+    chosen = _available(chosen, console)
+    todo = [cell for cell in chosen if stored(cell, out, budget) is None]
+    if len(todo) < len(chosen):
+        console.print(f"{len(chosen) - len(todo)} of {len(chosen)} rows are there already.")
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as progress:
+        bar = progress.add_task("Table 1", total=len(todo), left="")
+        ahead = sum(cell.seconds for cell in todo)
+        behind = 0.0
+        for cell in run_cells(todo, out, jobs=jobs or os.cpu_count() or 1, budget=budget):
+            # rows differ a thousandfold in time, so the time left follows their weights, not their number
+            behind += cell.seconds
+            elapsed = progress.tasks[bar].elapsed or 0.0
+            left = elapsed * (ahead - behind) / behind
+            progress.update(bar, advance=1, left=f"about {left:.0f} s left" if left > 1 else "")
+    records = [record for cell in chosen if (record := stored(cell, out, budget)) is not None]
+    for record in records:
+        if record["note"]:
+            cell = Cell(**record["cell"])
+            console.print(f"{cell.set} {cell.method} {cell.init}: {record['note']}.", style="yellow")
+    return table_section(records, out)
+
+
+def _available(chosen: Sequence[Cell], console: Console) -> list[Cell]:
+    """The cells whose data are at hand: a printed set must be, one that only explains may be left out."""
+    absent = set()
+    for name in dict.fromkeys(cell.set for cell in chosen):
+        try:
+            table_task(name)
+        except DatasetUnavailable as error:
+            if name not in VARIANTS:
+                raise
+            absent.add(name)
+            console.print(f"{name} is left out: {error}", markup=False)
+    return [cell for cell in chosen if cell.set not in absent]
+
+
+def show(section: Section, out: Path, files: Sequence[str] = ()) -> None:
+    """Print a section's table and where its files are."""
+    console = Console()
+    if section.columns:
+        table = Table(title=section.title)
+        columns, rows = _pairs(section)
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+    console.print(section.caption, markup=False)
+    written = [*map(str, section.pictures), *(str(out / name) for name in files)]
+    if written:
+        console.print(f"Written: {', '.join(written)}", markup=False)
+
+
+def _pairs(section: Section) -> tuple[list[str], list[list[str]]]:
+    """The table with each printed figure in brackets behind ours: half as wide, for a terminal."""
+    texts = [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in section.rows]
+    kept = [i for i, column in enumerate(section.columns) if column != "printed"]
+    paired = [i + 1 < len(section.columns) and section.columns[i + 1] == "printed" for i in kept]
+    rows = [
+        [f"{row[i]} ({row[i + 1]})" if two else row[i] for i, two in zip(kept, paired, strict=True)] for row in texts
+    ]
+    return [section.columns[i] + " (printed)" * two for i, two in zip(kept, paired, strict=True)], rows
+
+
+def _make(name: str, out: Path) -> Section:
+    # imported when asked for: a figure's libraries would slow down every other command
+    return import_module(f"altclust.paper.figures.{name}").make(out)
+
+
+def _figure_command(name: str) -> Callable[..., None]:
+    def command(out: Out = Path("reproduction")) -> None:
+        with Console(stderr=True).status(f"Reproducing {name}…"):
+            section = _make(name, out)
+        show(section, out)
+
+    return command
+
+
+for _name, _help in FIGURES.items():
+    reproduce_app.command(_name, help=_help, epilog=_example(_name, f"{_name} --out pictures"))(_figure_command(_name))
+
+
+@reproduce_app.command("all", epilog=_example("all", "all --runs 3 --budget 60 --out quick"))
+def everything(
+    runs: Runs = RUNS,
+    jobs: Jobs = 0,
+    budget: Budget = BUDGET,
+    out: Out = Path("reproduction"),
+) -> None:
+    """Everything, as one page: index.html; rows of Table 1 that are there already are not run again."""
+    from .page import build_page
+
+    console = Console(stderr=True)
+    sections = [_table1(cells([], [], [], runs), out, jobs, budget)]
+    for name in FIGURES:
+        with console.status(f"Reproducing {name}…"):
+            sections.append(_make(name, out))
+    write_text(out / "index.html", build_page("The paper, reproduced", sections, INTRODUCTION))
+    Console().print(f"Written: {out / 'index.html'}", markup=False)

@@ -1,0 +1,85 @@
+"""The printed figures of Table 1, and when one of ours agrees with one of them."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+MEASURES = ("nmi", "cq", "novelty", "cost", "time")
+
+ABSOLUTE = 0.02  # what NMI, CQ and novelty may differ by
+RELATIVE = 0.02  # what a cost may differ by, as a share of the printed one
+
+RULE = (
+    "✓ marks agreement: NMI, CQ and novelty within 0.02 of print and the cost within 2 % of it, or within the printed "
+    "deviation of a random start; a cost, or a CQ printed with decimals, may also round to the printed digits. "
+    "The cost that is compared is the one in their arithmetic, not the true one. Times are never marked."
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One printed number: its text, and the text of its standard deviation for a random start."""
+
+    text: str
+    deviation: str | None = None
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return float(self.text)
+
+    @property
+    def half_digit(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0 ** -len(self.text.partition(".")[2])
+
+    def __str__(self) -> str:
+        return self.text if self.deviation is None else f"{self.text} ± {self.deviation}"
+
+
+@cache
+def printed() -> dict[tuple[str, str, str], dict[str, Figure]]:
+    """Every printed row by (set, method, init), each a figure per measure.
+
+    Examples
+    --------
+    >>> from altclust.paper.expected import printed
+    >>> str(printed()["WebKB", "ISM", "RI"]["nmi"])
+    '0.29 ± 0.07'
+    """
+    # Floats stay text, so that "2.0" and "2" keep the number of digits that was printed.
+    text = files(__package__).joinpath("expected.toml").read_text(encoding="utf-8")
+    rows = {}
+    for name, block in tomllib.loads(text, parse_float=str).items():
+        for row, figures in block.items():
+            method, init = row.split("_")
+            rows[name, method, init] = {measure: _figure(value) for measure, value in figures.items()}
+    return rows
+
+
+def _figure(value: object) -> Figure:
+    if isinstance(value, list):
+        return Figure(str(value[0]), str(value[1]))
+    return Figure(str(value))
+
+
+def agrees(measure: str, ours: float, figure: Figure) -> bool:
+    """Whether our value agrees with the printed one, by `RULE`.
+
+    Examples
+    --------
+    >>> from altclust.paper.expected import Figure, agrees
+    >>> agrees("nmi", 0.567, Figure("0.57")), agrees("nmi", 0.54, Figure("0.57")), agrees("cost", 19.503, Figure("20"))
+    (True, False, True)
+    """
+    if measure == "time":
+        return False
+    allowed = RELATIVE * abs(figure.value) if measure == "cost" else ABSOLUTE
+    allowed = max(allowed, float(figure.deviation or 0))
+    # "1" may stand for 0.6, which would not be the same NMI; but it is how costs were rounded
+    if measure == "cost" or (measure == "cq" and "." in figure.text):
+        allowed = max(allowed, figure.half_digit)
+    return abs(ours - figure.value) <= allowed + 1e-12
