@@ -46,8 +46,8 @@ def test_both_sides_scale_with_the_data_and_the_verdict_speaks():
     assert again.smallest_curvature == pytest.approx(fine.smallest_curvature, rel=1e-4)
 
 
-def test_a_saddle_is_called_a_saddle():
-    """One hidden direction, and a start exactly on the stationary direction orthogonal to it."""
+def symmetric_problem(sigma):
+    """One hidden direction, and exactly orthogonal to it another stationary one, which is a saddle."""
     rng = np.random.default_rng(0)
     n = 100
     half = rng.standard_normal((n // 2, 2)) * [0.1, 1.0]
@@ -56,16 +56,32 @@ def test_a_saddle_is_called_a_saddle():
     X = np.vstack([X, X * [1, -1]])  # and about the first axis: the second axis is stationary
     codes = np.zeros(len(X), dtype=int)
     codes[: len(X) // 2] = 1
-    problem = Problem(X, None, indicators([codes], len(X)), 2, 1, 0.0, Gaussian(3.0))
+    problem = Problem(X, None, indicators([codes], len(X)), 2, 1, 0.0, Gaussian(sigma))
     engine = DenseEngine(X, problem.kernel)
     embedding = engine.embed(np.array([[1.0], [0.0]]), 2)
-    gamma = problem.gamma(embedding.U, embedding.degrees)
+    return problem, engine, problem.gamma(embedding.U, embedding.degrees)
+
+
+@pytest.mark.parametrize("sigma", [3.0, 30.0])
+def test_a_saddle_is_called_a_saddle(sigma):
+    """Even where the inequality of Theorem 1 would hold for the smallest eigenvectors of Φ."""
+    problem, engine, gamma = symmetric_problem(sigma)
     found = certify(problem, engine, np.array([[1.0], [0.0]]), gamma)
     assert "local minimum" in found.verdict
     stuck = certify(problem, engine, np.array([[0.0], [1.0]]), gamma)
     assert stuck.residual < 1e-6
     assert stuck.smallest_curvature < 0
     assert "saddle" in stuck.verdict
+    assert not stuck.theorem_holds
+
+
+@pytest.mark.parametrize("solver", [ISM(), ISM(safeguard=False)], ids=["safeguarded", "the paper's loop"])
+def test_ism_leaves_an_eigenspace_that_is_not_the_smallest(solver):
+    _, engine, gamma = symmetric_problem(3.0)
+    saddle = np.array([[0.0], [1.0]])
+    solution = solver(Objective(engine, gamma), saddle)
+    assert abs(solution.W[0, 0]) > 0.99
+    assert solution.value < Objective(engine, gamma).value(saddle) - 0.1
 
 
 def test_all_columns_leave_nothing_to_choose():

@@ -69,7 +69,8 @@ def test_nothing_is_overwritten_unless_forced(folder):
         (["customers.csv", "--given", "color"], 2, "--given 'color' is not a column of customers.csv: it has segment"),
         (["customers.csv", "--given", "name"], 1, "given has 1 cluster(s)"),
         (["customers.csv", "--given", "segment", "--clusters", "500"], 1, "n_clusters=500 but X has n_samples=200"),
-        (["customers.csv", "--given", "segment", "--sigma", "-1"], 1, "'sigma' parameter of KDAC"),
+        (["customers.csv", "--given", "segment", "--sigma", "0"], 1, "'sigma' parameter of KDAC"),
+        (["found.csv"], 2, "has a column 'alternative' already"),
         (["text.csv"], 2, "has no column of numbers"),
         (["empty.csv"], 1, "empty.csv could not be read as CSV"),
         (["holes.csv"], 1, "X has NaN in column 'b'"),
@@ -79,12 +80,25 @@ def test_nothing_is_overwritten_unless_forced(folder):
 def test_mistakes_get_a_sentence_and_leave_nothing(folder, arguments, code, message):
     (folder / "text.csv").write_text("a,b\nx,y\nz,w\n")
     (folder / "empty.csv").write_text("")
+    (folder / "found.csv").write_text("a,alternative\n1,0\n2,1\n")
     (folder / "holes.csv").write_text("a,b\n1,2\n3,\n5,6\n")
     done = altclust("find", *arguments, cwd=folder)
     assert done.returncode == code, done.stderr
     assert message in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
     assert not (folder / "altclust-out").exists()
+
+
+def test_warnings_are_sentences(folder):
+    (folder / "flat.csv").write_text("a,b\n" + "".join(f"{i % 2 * 5 + i / 100},7\n" for i in range(30)))
+    done = altclust("find", "flat.csv", "--clusters", "2", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "constant column(s)" in done.stderr
+    assert "UserWarning" not in done.stderr
+
+
+def test_version(folder):
+    assert altclust("--version", cwd=folder).stdout.startswith("altclust 0.")
 
 
 def test_help_has_examples(folder):

@@ -54,10 +54,23 @@ def test_unknown_method_is_refused():
         smallest_eigenvectors(np.eye(3), 1, method="magic")
 
 
+@pytest.mark.parametrize("first", [0, 1, 10])
+def test_leading_eigenvectors_from_an_exactly_invariant_start(first):
+    rng = np.random.default_rng(0)
+    K = Gaussian(0.02).gram(rng.uniform(size=(800, 1)))
+    scale = 1 / np.sqrt(K.sum(axis=1))
+    Q = scale[:, None] * K * scale
+    exact, V = np.linalg.eigh(Q)
+    V = V[:, ::-1]
+    values, U = leading_eigenvectors(Q, 3, start=V[:, first : first + 3])
+    assert np.allclose(values, exact[::-1][:3], atol=1e-6)
+    assert subspace_distance(U, V[:, :3]) < 1e-2
+
+
 def test_a_kernel_that_is_the_identity_still_gives_all_that_was_asked_for():
     n = 35
     Q = np.eye(n) - 1 / n
-    values, U, _ = leading_eigenvectors(Q, 3)
+    values, U = leading_eigenvectors(Q, 3)
     assert np.allclose(values, 1)
     assert np.allclose(U.T @ U, np.eye(3), atol=1e-10)
     assert smallest_eigenvectors(np.eye(20), 4)[1].shape == (20, 4)
@@ -79,8 +92,8 @@ def test_leading_eigenvectors_find_every_copy_of_a_repeated_eigenvalue(seed, clu
     scale = 1 / np.sqrt(K.sum(axis=1))
     Q = scale[:, None] * K * scale
     exact = np.linalg.eigvalsh(Q)[::-1][:clusters]
-    cold, U, _ = leading_eigenvectors(Q, clusters)
-    warm, V, _ = leading_eigenvectors(Q, clusters, start=np.linalg.qr(U + 1e-3 * rng.standard_normal(U.shape))[0])
+    cold, U = leading_eigenvectors(Q, clusters)
+    warm, V = leading_eigenvectors(Q, clusters, start=np.linalg.qr(U + 1e-3 * rng.standard_normal(U.shape))[0])
     for values, vectors in ((cold, U), (warm, V)):
         assert np.allclose(values, exact, atol=1e-8)
         assert np.linalg.norm(Q @ vectors - vectors * values) < 1e-3

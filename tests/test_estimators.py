@@ -16,9 +16,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
-from altclust import ISM, KDAC
+from altclust import ISM, KDAC, Newton
 from altclust.datasets import growth, moons
+from altclust.engines import DenseEngine
+from altclust.kernels import Gaussian
 from altclust.metrics import nmi
+from altclust.problem import Objective, Problem, indicators
+from altclust.solve import solve
+from altclust.solvers import Status, subspace_distance
+from altclust.starts import spectral_start
 
 # scikit-learn itself skips this one unless SCIPY_ARRAY_API is set; arrays of other libraries become numpy's here
 EXPLAINED_SKIPS = {"check_array_api_input"}
@@ -115,6 +121,53 @@ def test_predict_agrees_with_labels_and_serves_new_rows():
     assert np.allclose(model.transform(X[300:]), (X[300:] - model.mean_) @ model.components_.T)
 
 
+@pytest.mark.parametrize(("k", "q"), [(8, "auto"), (10, "auto"), (20, 1), (15, 6)])
+@pytest.mark.parametrize("rounding", ["kmeans", "cluster_qr"])
+def test_predict_agrees_where_k_asks_for_more_than_the_kernel_has(k, q, rounding):
+    """The last eigenvalues of the U step are then rounding, and so would be what is divided by them."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, k, 300)
+    X = 3 * rng.standard_normal((k, 6))[groups] + rng.standard_normal((300, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it finds the given clustering again, and says so
+        model = KDAC(k, n_components=q, rounding=rounding, random_state=0).fit(X, groups)
+    assert np.mean(model.predict(X) == model.labels_) >= 0.99
+
+
+def test_a_view_that_is_not_new_warns():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 2, 100)
+    X = 9 * groups[:, None] + rng.standard_normal((100, 1))
+    with pytest.warns(UserWarning, match="resembles what was given .NMI 1.00.: raise novelty_weight"):
+        KDAC(2, random_state=0).fit(X, groups)
+
+
+def test_a_cycle_of_the_papers_loop_is_not_called_convergence():
+    """A cycle of even length ends a W step where it began; the residual tells."""
+    from tests.conftest import random_problem
+
+    for seed in (21, 50, 51, 62, 69, 98):
+        problem, engine, _, W = random_problem(seed)
+        plain = solve(problem, engine, ISM(safeguard=False), W, max_iter=15, rng=np.random.default_rng(0))
+        assert plain.status is not Status.CONVERGED or plain.history["residual"][-1] <= 1e-2
+
+
+def test_converged_means_that_one_more_step_does_not_move():
+    """Also where D was damped: it must have caught up."""
+    for seed in range(4):
+        X, known, _ = two_views(seed=seed)
+        X = X - X.mean(axis=0)
+        for sigma in (0.6, 1.0, 3.0):
+            problem = Problem(X, None, indicators([known], len(X)), 2, 2, 1.0, Gaussian(sigma))
+            engine = DenseEngine(X, problem.kernel)
+            start = spectral_start(problem, engine)
+            result = solve(problem, engine, ISM(), start.vectors[:, :2], start.embedding, rng=np.random.default_rng(0))
+            if result.status is Status.CONVERGED:
+                embedding = engine.embed(result.W, 2)
+                objective = Objective(engine, problem.gamma(embedding.U, embedding.degrees))
+                assert subspace_distance(result.W, Newton()(objective, result.W).W) <= 0.1
+
+
 def test_feature_weights_name_the_columns_of_the_view():
     X, known, _ = two_views(noise_columns=4, hidden_clusters=3)
     model = KDAC(3, n_components=2, random_state=0).fit(X, known)
@@ -197,7 +250,7 @@ def test_more_columns_than_rows():
 
 def test_not_converging_is_a_status_and_a_warning():
     X, known, _ = two_views()
-    with pytest.warns(ConvergenceWarning, match="stopped at the limit of iterations .* raise max_iter or tol"):
+    with pytest.warns(ConvergenceWarning, match="stopped at the limit of iterations .*: raise max_iter or tol"):
         model = KDAC(2, n_components=2, max_iter=1, tol=0, random_state=0).fit(X, known)
     assert model.status_.startswith("stopped at the limit")
     assert len(model.history_["value"]) == model.n_iter_ == 1

@@ -29,7 +29,8 @@ class Certificate:
         Of Φ; Theorem 1 asks for full rank, `n_features`.
     n_features : int
     eigengap : float
-        Smallest eigenvalue of Φ outside W minus the largest inside; NaN where W spans everything.
+        Smallest eigenvalue of Φ outside span W minus the largest inside; negative where W is not eig_min(Φ), NaN
+        where W spans everything.
     best_n_components : int
         The q at which the eigengap would be largest.
     left, right : float
@@ -67,11 +68,13 @@ def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> C
     residual = first_order_residual(W, phi @ W)
     rank = int(np.sum(np.abs(values) > 1e-10 * size))
     gaps = np.diff(values)
-    eigengap = float(gaps[q - 1]) if q < d else float("nan")
+    complement = np.linalg.qr(W, mode="complete")[0][:, q:]
+    inside, outside = (eigh(B.T @ phi @ B, eigvals_only=True) for B in (W, complement))
+    eigengap = float(outside[0] - inside[-1]) if q < d else float("nan")
     best = int(np.argmax(gaps)) + 1 if d > 1 else 1
     sigma = problem.kernel.sigma
     right = engine.fourth_moment(W, gamma) / sigma**2
-    curvature = _smallest_curvature(objective, W, phi)
+    curvature = _smallest_curvature(objective, W, phi, complement)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * eigengap
     theorem = left >= right and rank == n_features
@@ -79,13 +82,12 @@ def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> C
     return Certificate(residual, rank, n_features, eigengap, best, left, right, curvature, verdict)
 
 
-def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
+def _smallest_curvature(objective: Objective, W: Array, phi: Array, complement: Array) -> float:
     """Lanczos on Hessian products, in coordinates P of the tangent space Z = W̄ P."""
     d, q = W.shape
     m = (d - q) * q
     if m == 0:
         return float("nan")
-    complement = np.linalg.qr(W, mode="complete")[0][:, q:]
     hessian = riemannian_hessian(objective, W, W.T @ phi @ W)
 
     def product(p: Array) -> Array:
@@ -107,7 +109,7 @@ def _verdict(residual: float, theorem: bool, curvature: float, flat: float, whol
         return "W spans all columns, so there is nothing to choose: every rotation of it is the same view."
     if residual > STATIONARY:
         return f"Not stationary yet: the first-order residual is {residual:.2g}, above {STATIONARY:g}."
-    if theorem:
+    if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):
         return "Stationary; the inequality is silent, and the smallest curvature did not settle."

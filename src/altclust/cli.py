@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,8 +45,16 @@ class UsageError(InputError):
     """Wrong use of the command line: exit code 2."""
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"altclust {version('altclust')}", highlight=False)
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
     """Find the best clustering of a table that is different from the one you know."""
 
 
@@ -69,6 +79,8 @@ def find(
             raise UsageError(
                 f"--given {name!r} is not a column of {table}: it has {', '.join(map(str, frame.columns))}."
             )
+    if "alternative" in frame.columns:
+        raise UsageError(f"{table} has a column 'alternative' already, which the result would overwrite: rename it.")
     targets = {name: out / name for name in ("table.csv", "figures.json", "view.png")}
     taken = [str(path) for path in targets.values() if path.exists()]
     if taken and not force:
@@ -84,14 +96,17 @@ def find(
     if standardise and np.isfinite(values).all():
         numbers = pd.DataFrame(StandardScaler().fit_transform(values), columns=numbers.columns)
     model = KDAC(
-        n_clusters=clusters or "auto",
-        n_components=components or "auto",
-        sigma=sigma or "auto",
+        n_clusters="auto" if clusters is None else clusters,
+        n_components="auto" if components is None else components,
+        sigma="auto" if sigma is None else sigma,
         novelty_weight=novelty_weight,
         random_state=seed,
     )
-    with console.status("Looking for another view…"):
+    with console.status("Looking for another view…"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         model.fit(numbers, frame[names] if names else None)
+    for warning in said:
+        console.print(str(warning.message), style="yellow", markup=False)
     figures = _figures(model)
     out.mkdir(parents=True, exist_ok=True)
     written = frame.assign(alternative=model.labels_)

@@ -98,7 +98,7 @@ def _coordinate_power(
     the changed columns alone: O(d·m) for m coordinates instead of O(d²).
     """
     d = len(A)
-    shift = np.linalg.norm(A, ord=1)  # at least the largest modulus of an eigenvalue
+    shift = 1.01 * float(np.linalg.norm(A, ord=1)) + np.finfo(float).tiny  # above every eigenvalue
     B = -np.asarray(A, dtype=float).copy()
     B[np.diag_indices(d)] += shift
     m = max(d // 20, min(d, 10))
@@ -134,7 +134,7 @@ def _start_block(d: int, q: int, start: Array | None) -> Array:
     return np.linalg.qr(block)[0]
 
 
-def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array, float]:
+def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array]:
     """The k leading eigenvectors of the symmetric kernel matrix Q of the U step.
 
     Well separated clusters make the leading eigenvalues equal, and a single-vector Lanczos (ARPACK) then returns
@@ -156,23 +156,22 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     values : array, shape (k,)
         Descending.
     vectors : array, shape (n, k)
-    gap : float
-        From the last of these values to the next one.
     """
     n = len(Q)
     guards = np.random.default_rng(0).standard_normal((n, 3 if start is not None else k + 3))
-    block = guards if start is None else np.column_stack([start, guards])
+    if start is None:
+        block = guards
+    else:  # an exactly invariant start would end the Krylov space at once, right or wrong
+        noise = np.random.default_rng(1).standard_normal(start.shape)
+        block = np.column_stack([start + 1e-6 * noise / np.sqrt(n), guards])
     if n > max(FEW, 25 * block.shape[1]):
         ritz = _ritz(Q, _krylov(lambda B: Q @ B, block, 5), k)
         if ritz.error > ANGLE:
             ritz = _inverse_ritz(Q, ritz, k)
         if ritz.error <= ANGLE:
-            return ritz.values[:k], fix_signs(ritz.vectors[:, :k]), ritz.gap
-    most = min(k + 1, n)
-    values, V = lapack_subset(Q, n - most, n - 1)
-    values = values[::-1]
-    gap = float(values[k - 1] - values[k]) if most > k else float(values[k - 1])
-    return values[:k], fix_signs(V[:, ::-1][:, :k]), gap
+            return ritz.values[:k], fix_signs(ritz.vectors[:, :k])
+    values, V = lapack_subset(Q, n - k, n - 1)
+    return values[::-1], fix_signs(V[:, ::-1])
 
 
 FEW = 500  # rows up to which LAPACK is faster
@@ -184,7 +183,6 @@ class _Ritz(NamedTuple):
 
     values: Array
     vectors: Array
-    gap: float
     error: float
 
 
@@ -196,7 +194,7 @@ def _ritz(Q: Array, basis: Array, k: int) -> _Ritz:
     vectors = basis @ T
     gap = float(values[k - 1] - values[k])
     residual = np.linalg.norm(image @ T[:, :k] - vectors[:, :k] * values[:k])
-    return _Ritz(values, vectors, gap, float(residual / max(gap, 1e-300)))
+    return _Ritz(values, vectors, float(residual / max(gap, 1e-300)))
 
 
 def _krylov(apply: Callable[[Array], Array], block: Array, depth: int) -> Array:

@@ -30,11 +30,16 @@ from .solvers.grassmann import orthonormal
 from .spectral import ROUNDINGS
 from .starts import random_start, spectral_start
 from .tune import median_distance, number_of_clusters
-from .validate import centre, check_given, check_rows, check_sizes, check_solver, check_start
+from .validate import centre, check_given, check_rows, check_sigma, check_sizes, check_solver, check_start
 
 logger = logging.getLogger(__name__)
 
 FEW_ROWS = 1500
+REMEDIES = {
+    Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
+    Status.AT_REST: 'solver="ism" would go on from there',
+    Status.CANCELLED: "the model holds what was found until then",
+}
 
 
 class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -61,6 +66,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         In which scaling of Y λ counts: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
     solver : {"ism", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
+        Its own ``tol`` is the least: a W step is solved as far as the round deserves, at last to ``tol / 10``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
         Random starts; the one with the lowest cost is kept.
@@ -118,7 +124,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
         "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions(set(SOLVERS)), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
@@ -194,11 +200,18 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.novelty_ = novelty(self.labels_, given)
         spread = np.sum(self.components_**2, axis=0) * np.mean(centred**2, axis=0)
         self.feature_weights_ = spread / spread.sum()
-        if result.status is not Status.CONVERGED:
+        if self.novelty_ > 0.5:
             warnings.warn(
-                f"KDAC {result.status} after {result.n_iter} rounds: W and U last moved by "
-                f"{result.history['change_W'][-1]:.1e} and {result.history['change_U'][-1]:.1e} with "
-                f"tol={self.tol:g}; raise max_iter or tol, or choose a larger sigma.",
+                f"The view that was found resembles what was given (NMI {self.novelty_:.2f}): raise novelty_weight, or "
+                "change sigma or n_components.",
+                UserWarning,
+                stacklevel=2,
+            )
+        if result.status is not Status.CONVERGED:
+            moves = result.history["change_W"][-1], result.history["change_U"][-1]
+            warnings.warn(
+                f"KDAC {result.status} after {result.n_iter} rounds (W and U last moved by {moves[0]:.1e} and "
+                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[result.status]}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -207,7 +220,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def _problem(self, centred: Array, given: list[np.ndarray], rng: np.random.Generator) -> Problem:
         """Fill in what was left open; q stays at the rank of X where the spectral start is to choose it."""
         n, d = centred.shape
-        sigma = median_distance(centred, rng) if self.sigma == "auto" else float(self.sigma)
+        sigma = median_distance(centred, rng) if self.sigma == "auto" else check_sigma(float(self.sigma), centred)
         if self.n_clusters == "auto":
             k = number_of_clusters(centred, given, sigma, rng)
         else:
@@ -291,6 +304,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             problem, W, gamma = self._certify
             self._certificate = certify(problem, choose(problem.X, problem.kernel, self.engine)[0], W, gamma)
         return self._certificate
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_map")
 
     @property
     def _n_features_out(self) -> int:

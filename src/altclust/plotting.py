@@ -28,6 +28,9 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
     title : str
     """
     codes, names = pd.factorize(np.asarray(labels), sort=True)
+    if np.any(codes < 0):
+        x, y = points[codes < 0].T
+        ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color="0.7", label="unknown")
     for code, name in enumerate(names):
         colour, shape = COLOURS[code % len(COLOURS)], SHAPES[code % len(SHAPES)]
         x, y = points[codes == code].T

@@ -25,15 +25,11 @@ class Gamma(NamedTuple):
 
 
 class Embedding(NamedTuple):
-    """The U step: U (n, k) orthonormal, its eigenvalues (k,) descending, the degrees D (n,), and the eigengap.
-
-    Where the gap between the last eigenvalue and the next is tiny, U is one of many equally good ones.
-    """
+    """The U step: U (n, k) orthonormal, its eigenvalues (k,) descending, and the degrees D (n,)."""
 
     U: Array
     values: Array
     degrees: Array
-    gap: float
 
 
 class KernelEngine(Protocol):

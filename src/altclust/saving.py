@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
         if kind is None:
             raise InputError(f"solver={params['solver']!r} cannot be saved: only altclust's own solvers can.")
         params["solver"] = {"name": kind, **asdict(params["solver"])}
-    if not isinstance(params["random_state"], int | None):
-        params["random_state"] = None
+    seed = params["random_state"]
+    params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {name: getattr(model, name) for name in SCALARS}
     meta = {"params": params, "scalars": scalars, "certificate": asdict(model.certificate_)}
     write_model(path, "KDAC", arrays, meta)

@@ -13,7 +13,7 @@ from .kernels import Array
 from .problem import Embedding, KernelEngine, Objective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
-from .spectral import KernelMap, round_to_labels
+from .spectral import KernelMap, informative, round_to_labels
 
 Callback = Callable[[int, float, float], Any]
 
@@ -56,7 +56,7 @@ def solve(
     tol : float
         Root mean square sine of the principal angles by which W may still move, see
         `altclust.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
-        it turns further than anything that depends on it.
+        it turns further than anything that depends on it; and log D may lag as much.
     rounding : {"kmeans", "cluster_qr"}
     rng : Generator
         For the rounding.
@@ -87,15 +87,19 @@ def solve(
         if callback is not None and callback(len(rounds), step.value, change):
             status = Status.CANCELLED
             break
-        # a W step that was solved roughly may not move at all: rest counts only when it was solved well
-        if change <= tol and accuracy <= max(solver.tol, 0.1 * tol):
-            status = Status.CONVERGED
+        # Rest must be real: the W step solved well (a rough one may not move at all) and not on a cycle that ended
+        # where it began, and the D it was solved with caught up with the D it leads to.
+        lag = np.sqrt(np.mean((np.log(embedding.degrees) - log_degrees) ** 2))
+        solved = accuracy <= max(solver.tol, 0.1 * tol) and step.history[-1][2] <= tol
+        if solved and change <= tol and lag <= LOOSER * tol:
+            status = Status.CONVERGED if step.history[-1][1] <= ROUGHEST else Status.AT_REST
             break
         if turned_back and len(rounds) > 1:
             share = max(share / 2, 0.1)
         accuracy = max(solver.tol, min(ROUGHEST, 0.1 * moves[0]))
         log_degrees = (1 - share) * log_degrees + share * np.log(embedding.degrees)
     cost = problem.cost(W, embedding, engine)
+    embedding = informative(embedding)
     labels, centres = round_to_labels(embedding.U, k, rounding, rng)
     W = _principal_axes(problem.X, W)
     kernel_map = KernelMap.fit(problem.X @ W, embedding, centres, problem.kernel)

@@ -12,12 +12,23 @@ from .kernels import Array, Gaussian
 from .problem import Embedding
 
 ROUNDINGS = ("kmeans", "cluster_qr")
+NOISE = 1e-9  # share of the first eigenvalue below which an eigenvector is rounding
 
 
 def unit_rows(U: Array) -> Array:
     """The rows of U scaled to length one; zero rows stay zero."""
     lengths = np.linalg.norm(U, axis=1, keepdims=True)
     return U / np.where(lengths > 0, lengths, 1.0)
+
+
+def informative(embedding: Embedding) -> Embedding:
+    """The same U, centred to the last digit, without the columns that are only rounding.
+
+    Where k asks for more than the kernel has, the last eigenvalues vanish and their eigenvectors are noise: k-means
+    would cluster it, and the extension to new rows, which divides by the eigenvalues, would blow it up.
+    """
+    U = embedding.U - embedding.U.mean(axis=0)
+    return embedding._replace(U=U * (embedding.values > NOISE * embedding.values[0]))
 
 
 def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
@@ -88,7 +99,7 @@ class KernelMap:
     @classmethod
     def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
         """The map of a finished U step on the projected rows Z."""
-        values = np.where(np.abs(embedding.values) > 1e-12, embedding.values, np.inf)
+        values = np.where(embedding.values > NOISE * embedding.values[0], embedding.values, np.inf)
         coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
         # On every training row the uncentred map is U plus the same offset, so a few rows tell it.
         few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)

@@ -52,6 +52,10 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
         raise InputError(
             f"X has text in column {text[0]!r} (such as {text[1]!r}): drop the column or encode it as numbers."
         ) from error
+    if not np.abs(table, where=np.isfinite(table), out=np.zeros_like(table)).max() <= LARGEST:
+        raise InputError(
+            f"X has values beyond {LARGEST:g}, whose powers overflow: rescale it (sklearn's StandardScaler)."
+        )
     if not np.isfinite(table).all():
         bad = ~np.isfinite(table)
         column = int(np.argmax(bad.any(axis=0)))
@@ -74,8 +78,8 @@ def _first_text(X: Any) -> tuple[Any, Any] | None:
         frame = pd.DataFrame(X.to_dict(as_series=False) if hasattr(X, "to_dicts") else X)
     except (ValueError, TypeError):
         return None
-    for name in frame.columns:
-        for entry in frame[name]:
+    for j, name in enumerate(frame.columns):
+        for entry in frame.iloc[:, j]:
             if isinstance(entry, str):
                 return name, entry
     return None
@@ -101,11 +105,7 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
         warnings.warn(
             f"X has {int(constant.sum())} constant column(s) ({names}): they carry nothing and get no weight.",
             UserWarning,
-            stacklevel=4,
-        )
-    if max(abs(low.min()), abs(high.max())) > LARGEST:
-        raise InputError(
-            f"X has values beyond {LARGEST:g}, whose powers overflow: rescale it (sklearn's StandardScaler)."
+            stacklevel=3,
         )
     mean = np.where(constant, low, X.mean(axis=0))
     centred = X - mean
@@ -165,8 +165,8 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
     clusters = int(codes.max()) + 1
     if clusters < 2:
         raise InputError(
-            f"{where} has {clusters} cluster(s) in its {len(known)} known labels: there is nothing to be different "
-            "from; leave it out, or pass at least two clusters."
+            f"{where} has {clusters} cluster(s) in its {len(known)} known labels (NaN, None and -1 count as unknown): "
+            "there is nothing to be different from; leave it out, or pass at least two clusters."
         )
     if clusters > max(2, len(known) // 2) and clusters > 10:
         raise InputError(
@@ -185,6 +185,17 @@ def _is_unknown(value: Any) -> bool:
         return bool(value != value or value == -1)
     except (TypeError, ValueError):
         return False
+
+
+def check_sigma(sigma: float, X: Array) -> float:
+    """Refuse a kernel that is the identity or all ones on these centred rows."""
+    spread = float(np.max(np.abs(X)))
+    if not 1e-8 * spread <= sigma <= 1e6 * spread:
+        raise InputError(
+            f"sigma={sigma:g} but the rows of X spread over {spread:.2g}: the kernel would see no row, or all rows as "
+            "one; choose a width between a hundredth of the spread and the spread."
+        )
+    return sigma
 
 
 def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> None:

@@ -100,5 +100,5 @@ class DenseEngine:
         means = Q.mean(axis=0)
         Q -= means - means.mean() / 2
         Q -= means[:, None] - means.mean() / 2
-        values, U, gap = leading_eigenvectors(Q, k, None if start is None else start.U)
-        return Embedding(U, values, degrees, gap)
+        values, U = leading_eigenvectors(Q, k, None if start is None else start.U)
+        return Embedding(U, values, degrees)

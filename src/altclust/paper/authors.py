@@ -114,7 +114,7 @@ def authors_loop(
             status = CANCELLED
             break
     labels, _ = round_to_labels(embedding.U, problem.n_clusters, "kmeans", rng)
-    end = Embedding(embedding.U, embedding.values, engine.degrees(W), embedding.gap)
+    end = Embedding(embedding.U, embedding.values, engine.degrees(W))
     quality = engine.value(W, replace(problem, given=problem.given[:, :0]).gamma(end.U, end.degrees))
     return AuthorsResult(labels, W, quality, problem.cost(W, end, engine), tuple(steps), status)
 

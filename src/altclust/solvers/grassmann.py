@@ -18,7 +18,9 @@ class Status(StrEnum):
     CONVERGED = "converged"
     MAX_ITER = "stopped at the limit of iterations before it converged"
     STALLED = "stopped because F no longer falls in floating point"
+    COLUMN_BY_COLUMN = "found every column in turn, but the subspace as a whole is not stationary"
     KEPT_START = "kept its start because the columns found one by one lie above it"
+    AT_REST = "at rest, but the last W step did not reach a stationary point"
     CANCELLED = "cancelled by the callback"
 
 

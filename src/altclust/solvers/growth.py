@@ -19,7 +19,8 @@ class Growth:
     product of j Gaussians, so F of the first j columns is the objective in which the earlier columns' kernels are
     carried along. Projected gradient steps with backtracking, first tries by Barzilai and Borwein, without which
     thousands of steps go into a column. The start's column j is where column j begins. As the columns are never
-    revisited, the end can lie above the start: then the start is returned.
+    revisited, the end can lie above the start: then the start is returned. Rows of the history are those of the first
+    columns alone, except the first and the last, which speak of all of W.
 
     Parameters
     ----------
@@ -43,10 +44,15 @@ class Growth:
             statuses.append(status)
             found = np.hstack([found, column])
         found = orthonormal(found)
-        value = objective.value(found)
-        status = next((s for s in statuses if s is not Status.CONVERGED), Status.CONVERGED)
+        value, gradient = objective.value_and_gradient(found)
+        residual = first_order_residual(found, gradient)
         if value > start_value:
-            found, value, status = W, start_value, Status.KEPT_START
+            found, (value, residual, _), status = W, history[0], Status.KEPT_START
+        elif residual <= self.tol:
+            status = Status.CONVERGED
+        else:
+            status = next((s for s in statuses if s is not Status.CONVERGED), Status.COLUMN_BY_COLUMN)
+        history.append((value, residual, 0.0))
         return Solution(found, value, len(history) - 1, status, np.array(history))
 
     def _column(

@@ -13,6 +13,7 @@ from .grassmann import Solution, Status, first_order_residual, geodesic, subspac
 from .newton import newton_steps
 
 SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
+ELSEWHERE = 1e-6  # share of ‖Φ‖ by which a trace lies above the smallest one when W is another eigenspace
 
 
 @dataclass(frozen=True)
@@ -55,16 +56,21 @@ class ISM:
         status = Status.MAX_ITER
         slow = False
         while True:
-            if residual <= self.tol:
-                status = Status.CONVERGED
+            values, target = smallest_eigenvectors(phi, W.shape[1], start=W, method=self.eigen)
+            stationary = residual <= self.tol
+            if stationary:
+                # Any invariant subspace of Φ is stationary; a fixed point is the one with the smallest eigenvalues.
+                elsewhere = np.trace(W.T @ phi @ W) - values.sum() > ELSEWHERE * np.linalg.norm(phi)
+                if not elsewhere or (self.safeguard and objective.value(target) >= value):
+                    status = Status.CONVERGED
+                    break
+            left = self.max_iter - (len(history) - 1)
+            if left <= 0:
                 break
-            if len(history) > self.max_iter:
+            if self.safeguard and self.finish and slow and not stationary:
+                W, value, status = newton_steps(objective, W, value, phi, history, self.tol, left)
                 break
-            if self.safeguard and self.finish and slow:
-                W, value, status = newton_steps(objective, W, value, phi, history, self.tol, self.max_iter)
-                break
-            _, target = smallest_eigenvectors(phi, W.shape[1], start=W, method=self.eigen)
-            moved = self._step(objective, W, value, phi, target) if self.safeguard else target
+            moved = target if stationary or not self.safeguard else _step(objective, W, value, phi, target)
             if moved is None:
                 status = Status.STALLED
                 break
@@ -75,17 +81,18 @@ class ISM:
             history.append((value, residual, subspace_distance(previous, W)))
         return Solution(W, value, len(history) - 1, status, np.array(history))
 
-    @staticmethod
-    def _step(objective: Objective, W: Array, value: float, phi: Array, target: Array) -> Array | None:
-        """The longest of the tried steps towards the target on which F falls enough, or None."""
-        curve, start, velocity = geodesic(W, target)
-        slope = float(np.sum((phi @ start) * velocity))
-        t, trial = 1.0, target
-        while t > 1e-10 and -slope * t > 1e-15 * abs(value):
-            rise = objective.value(trial) - value
-            if rise <= SUFFICIENT * t * slope:
-                return trial
-            # the minimum of the parabola through F(0), F'(0), F(t), kept within reason
-            t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)
-            trial = curve(t)
-        return None
+
+def _step(objective: Objective, W: Array, value: float, phi: Array, target: Array) -> Array | None:
+    """The longest of the tried steps towards the target on which F falls enough, or None."""
+    curve, start, velocity = geodesic(W, target)
+    slope = float(np.sum((phi @ start) * velocity))
+    t, trial = 1.0, target
+    while True:
+        rise = objective.value(trial) - value
+        if rise < 0 and rise <= SUFFICIENT * t * slope:
+            return trial
+        if t < 1e-10 or -slope * t <= 1e-15 * abs(value):
+            return None
+        # the minimum of the parabola through F(0), F'(0), F(t), kept within reason
+        t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)
+        trial = curve(t)

@@ -18,7 +18,7 @@ Map = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Newton:
-    """Riemannian trust-region Newton–CG: fast near the end, and it leaves saddles.
+    """Riemannian trust-region Newton–CG: fast near the end; on the way it follows negative curvature.
 
     Parameters
     ----------

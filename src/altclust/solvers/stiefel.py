@@ -73,7 +73,12 @@ class Stiefel:
             tau = float(np.clip(lengths[odd], 1e-20, 1e20))
             weight, previous = memory * weight + 1, weight
             reference = (memory * previous * reference + value) / weight
-        return Solution(best[1], best[0], len(history) - 1, status, np.array(history))
+        if best[0] < value:  # the search is non-monotone: go back to the best point seen
+            last, (value, W) = W, best
+            residual = first_order_residual(W, objective.value_and_gradient(W)[1])
+            history.append((value, residual, subspace_distance(last, W)))
+            status = Status.CONVERGED if residual <= self.tol else status
+        return Solution(W, value, len(history) - 1, status, np.array(history))
 
 
 def _cayley(W: Array, gradient: Array, tau: float) -> Array:
