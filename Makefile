@@ -22,6 +22,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/eigen.py
+	$(BIN)/python benchmarks/ustep.py
 
 nightly: $(READY)
 	$(BIN)/python -m pytest -n auto -m "slow or not slow"

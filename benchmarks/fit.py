@@ -16,7 +16,7 @@ from rich.table import Table
 from sklearn.cluster import SpectralClustering
 from sklearn.preprocessing import StandardScaler
 
-from altclust import KDAC
+from altclust import KDAC, estimators
 from altclust.datasets import load_moons_noise, moons
 from altclust.paper import load_task
 
@@ -60,6 +60,29 @@ def sets(files: bool) -> list[Set]:
     ]
 
 
+def threads(sizes: tuple[int, ...] = (400, 1000, 2000)) -> Table:
+    """One BLAS thread beside all of them: why small fits keep to one."""
+    table = Table(title="The same fit with one thread and with all of them, ms")
+    for column in ("rows", "one thread", "all threads", "ratio"):
+        table.add_column(column, justify="right")
+    keep = estimators.FEW_ROWS
+    for n in sizes:
+        data = moons(n, noise_columns=3, random_state=0)
+        model = KDAC(2, n_components=6, sigma=0.2, novelty_weight=0.1, scaling="paper", random_state=0)
+        X, medians = noisy_moons(data.X), []
+        for few in (n + 1, 0):
+            estimators.FEW_ROWS = few
+            record = []
+            for _ in range(5):
+                start = time.perf_counter()
+                model.fit(X, data.given)
+                record.append(time.perf_counter() - start)
+            medians.append(float(np.median(record)))
+        table.add_row(str(n), *(f"{m * 1e3:.0f}" for m in medians), f"{medians[1] / medians[0]:.2f}")
+    estimators.FEW_ROWS = keep
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", action="store_true", help="the authors' files (ALTCLUST_DATA)")
@@ -83,6 +106,7 @@ def main() -> None:
         cells = f"{fast * 1e3:.0f}", f"{slow * 1e3:.0f}", f"{slow / fast:.2f}", str(kdac.n_iter_)
         table.add_row(each.name, str(len(each.X)), *cells)
     Console().print(table)
+    Console().print(threads())
 
 
 if __name__ == "__main__":
