@@ -50,6 +50,7 @@ BAD = {
         {"init": np.eye(4)},
         r"init has shape \(4, 4\): pass an array of shape \(3, q\)",
     ),
+    "text as start": ((X, given), {"init": [["a"], ["b"], ["c"]]}, "init is not an array of numbers"),
     "start against q": ((X, given), {"init": np.eye(3), "n_components": 2}, "init has 3 columns but n_components=2"),
     "dependent start": ((X, given), {"init": np.ones((3, 2))}, "init has NaN, infinity or dependent columns"),
     "sigma beyond reach": ((X, given), {"sigma": 1e-200}, "sigma=1e-200 but the rows of X spread over"),
@@ -73,6 +74,12 @@ def test_bad_input_gets_a_sentence(case):
 def test_text_columns_are_named(frame):
     table = frame({"age": [1.0, 2.0, 3.0, 4.0], "city": ["Bonn", "Rome", "Oslo", "Bonn"]})
     with pytest.raises(InputError, match=r"X has text in column 'city' \(such as 'Bonn'\): drop the column or encode"):
+        KDAC(2).fit(table)
+
+
+def test_other_columns_that_are_no_numbers_are_named():
+    table = pd.DataFrame({"age": [1.0, 2.0], "when": pd.to_datetime(["2020-01-01", "2021-01-01"])})
+    with pytest.raises(InputError, match=r"X has a Timestamp in column 'when' \(such as '2020-01-01"):
         KDAC(2).fit(table)
 
 

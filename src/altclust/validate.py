@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import is_dataclass
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,13 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
             ensure_min_samples=2 if reset else 1,
         )
     except (ValueError, TypeError) as error:
-        text = _first_text(X)
-        if text is None:
+        found = _first_foreign(X)
+        if found is None:
             raise
+        name, entry = found
+        kind = "text" if isinstance(entry, str) else f"a {type(entry).__name__}"
         raise InputError(
-            f"X has text in column {text[0]!r} (such as {text[1]!r}): drop the column or encode it as numbers."
+            f"X has {kind} in column {name!r} (such as {str(entry)!r}): drop the column or encode it as numbers."
         ) from error
     if not np.abs(table, where=np.isfinite(table), out=np.zeros_like(table)).max() <= LARGEST:
         raise InputError(
@@ -72,15 +75,15 @@ def _name(estimator: Any, column: int) -> str:
     return repr(str(names[column])) if names is not None else str(column)
 
 
-def _first_text(X: Any) -> tuple[Any, Any] | None:
-    """The name of the first column with a string in it, and that string."""
+def _first_foreign(X: Any) -> tuple[Any, Any] | None:
+    """The name of the first column with text or times in it, and the first of them."""
     try:
         frame = pd.DataFrame(X.to_dict(as_series=False) if hasattr(X, "to_dicts") else X)
     except (ValueError, TypeError):
         return None
     for j, name in enumerate(frame.columns):
         for entry in frame.iloc[:, j]:
-            if isinstance(entry, str):
+            if isinstance(entry, str | date | timedelta):
                 return name, entry
     return None
 
@@ -215,7 +218,10 @@ def check_solver(solver: Any) -> Any:
 
 def check_start(init: Array, d: int, n_components: int | None) -> Array:
     """An orthonormal start from an array of shape (d, q)."""
-    W = np.asarray(init, dtype=float)
+    try:
+        W = np.asarray(init, dtype=float)
+    except (ValueError, TypeError) as error:
+        raise InputError("init is not an array of numbers: pass directions of shape (n_features, q).") from error
     if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
         raise InputError(f"init has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
     if n_components is not None and W.shape[1] != n_components:
