@@ -88,7 +88,7 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array, complement: 
     m = (d - q) * q
     if m == 0:
         return float("nan")
-    hessian = riemannian_hessian(objective, W, W.T @ phi @ W)
+    hessian = riemannian_hessian(objective, W, phi)
 
     def product(p: Array) -> Array:
         return (complement.T @ hessian(complement @ p.reshape(d - q, q))).ravel()

@@ -47,8 +47,8 @@ class KernelEngine(Protocol):
     def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W), shape (d, d), in one pass."""
 
-    def hessian(self, W: Array, gamma: Gamma) -> Callable[[Array], Array]:
-        """The map Z -> derivative of Φ(W) W along Z, both of shape (d, q)."""
+    def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
+        """The map Z -> derivative of Φ(W) W along Z, both of shape (d, q); phi is Φ(W)."""
 
     def fourth_moment(self, W: Array, gamma: Gamma) -> float:
         """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, the right side of the theorem's inequality times σ²."""
@@ -78,9 +78,9 @@ class Objective:
         value, phi = self.engine.value_and_phi(W, self.gamma)
         return -value, phi
 
-    def hessian(self, W: Array) -> Callable[[Array], Array]:
-        """Z -> D∇F(W)[Z]."""
-        return self.engine.hessian(W, self.gamma)
+    def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
+        """Z -> D∇F(W)[Z], where phi is Φ(W)."""
+        return self.engine.hessian(W, self.gamma, phi)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ class DenseEngine:
     """K(XW) as one matrix.
 
     The kernel of the last W is kept, and Ψ of the last W and γ: a line search asks for the value at a point, the
-    solver then for Φ and for Hessian products at the same point, and the exponentials are the dearest part.
+    solver then for Φ and for Hessian products at the same point, and the exponentials are the dearest part. n x n
+    arrays are written where the last ones were, because fresh memory costs more than the arithmetic that fills it.
 
     Parameters
     ----------
@@ -29,10 +30,17 @@ class DenseEngine:
         self.kernel = kernel
         self._last: tuple[Array, Array] | None = None
         self._last_psi: tuple[Array, Gamma, Array, Array] | None = None
+        self._spare: dict[str, Array] = {}
+
+    def _room(self, name: str) -> Array:
+        """An n x n array to overwrite."""
+        if name not in self._spare:
+            self._spare[name] = np.empty((len(self.X), len(self.X)))
+        return self._spare[name]
 
     def _gram(self, W: Array) -> Array:
         if self._last is None or not np.array_equal(self._last[0], W):
-            self._last = (W.copy(), self.kernel.gram(self.X @ W))
+            self._last = (W.copy(), self.kernel.gram(self.X @ W, out=self._room("K")))
         return self._last[1]
 
     def degrees(self, W: Array) -> Array:
@@ -47,7 +55,7 @@ class DenseEngine:
         """Ψ = γ ∘ K and its row sums, in which Σ γ_ij K_ij is their total."""
         last = self._last_psi
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
-            psi = (gamma.F * gamma.s) @ gamma.F.T
+            psi = np.matmul(gamma.F * gamma.s, gamma.F.T, out=self._room("psi"))
             psi *= self._gram(W)
             last = self._last_psi = (W.copy(), gamma, psi, psi.sum(axis=1))
         return last[2], last[3]
@@ -67,18 +75,19 @@ class DenseEngine:
         """(2/σ²) Xᵀ (diag(Ψ1) − Ψ) A = (1/σ²) Σ Ψ_ij (x_i − x_j)(a_i − a_j)ᵀ."""
         return 2 * self.kernel.precision * (self.X.T @ (sums[:, None] * A - psi @ A))
 
-    def hessian(self, W: Array, gamma: Gamma) -> Callable[[Array], Array]:
+    def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
         """Z -> (1/σ²) Σ Ψ_ij [A_ij Z − Tr(Zᵀ A_ij W) A_ij W / σ²], the paper's directional derivative."""
         psi, _ = self._psi(W, gamma)
-        phi = self.value_and_phi(W, gamma)[1]
-        rows, ones = self.X @ W, np.ones(len(self.X))
+        self._spare.pop("psi", None)  # the map keeps it
+        rows, ones, twist = self.X @ W, np.ones(len(self.X)), self._room("twist")
 
         def product(Z: Array) -> Array:
             moved = self.X @ Z
             dots = np.sum(rows * moved, axis=1)
             # Tr(Zᵀ A_ij W) = (xᵢ−xⱼ)ᵀW · (xᵢ−xⱼ)ᵀZ for all pairs, again as one product
-            twist = np.column_stack([rows, moved, dots, ones]) @ np.column_stack([-moved, -rows, ones, dots]).T
-            twist *= psi
+            left, right = np.column_stack([rows, moved, dots, ones]), np.column_stack([-moved, -rows, ones, dots])
+            np.matmul(left, right.T, out=twist)
+            np.multiply(twist, psi, out=twist)
             bent = self._laplacian(twist, twist.sum(axis=1), rows)
             return phi @ Z - self.kernel.precision * bent
 
@@ -95,7 +104,7 @@ class DenseEngine:
         K = self._gram(W)
         degrees = K.sum(axis=1)
         scale = 1 / np.sqrt(degrees)
-        Q = K * scale
+        Q = np.multiply(K, scale, out=self._room("Q"))
         Q *= scale[:, None]
         means = Q.mean(axis=0)
         Q -= means - means.mean() / 2

@@ -56,7 +56,7 @@ def newton_steps(
         residual = history[-1][1]
         if residual <= tol:
             return W, value, Status.CONVERGED
-        hessian = riemannian_hessian(objective, W, multipliers)
+        hessian = riemannian_hessian(objective, W, phi)
         precondition = _preconditioner(phi, W, multipliers)
         while True:
             step, curved, at_edge = _truncated_cg(hessian, precondition, slope, radius, min(0.1, np.sqrt(residual)))
@@ -78,9 +78,9 @@ def newton_steps(
     return W, value, Status.CONVERGED if history[-1][1] <= tol else Status.MAX_ITER
 
 
-def riemannian_hessian(objective: Objective, W: Array, multipliers: Array) -> Map:
-    """Z -> (I − WWᵀ) D∇F(W)[Z] − Z (WᵀΦW) for horizontal Z; multipliers is WᵀΦW."""
-    product = objective.hessian(W)
+def riemannian_hessian(objective: Objective, W: Array, phi: Array) -> Map:
+    """Z -> (I − WWᵀ) D∇F(W)[Z] − Z (WᵀΦW) for horizontal Z."""
+    product, multipliers = objective.hessian(W, phi), W.T @ phi @ W
     return lambda Z: horizontal(W, product(Z)) - Z @ multipliers
 
 
