@@ -120,12 +120,13 @@ def find(
 def datasets() -> None:
     """List the data sets: generated ones, and the paper's files with whether they are in the data folder."""
     table = Table(title=f"Data sets; the data folder is {data_folder()}")
-    for column in ("name", "rows", "columns", "labels", "origin", "at hand", "description"):
-        table.add_column(column, justify="right" if column in ("rows", "columns") else "left")
+    table.add_column("name", no_wrap=True)
+    for column in ("rows x columns", "labels", "where", "description"):
+        table.add_column(column)
     for entry in CATALOGUE:
-        labels = ", ".join(entry.labels) or "–"
-        sizes = str(entry.n_samples), str(entry.n_features)
-        table.add_row(entry.name, *sizes, labels, entry.origin, "yes" if entry.at_hand else "no", entry.description)
+        where = entry.origin if entry.origin == "generated" else "data folder" if entry.at_hand else "to be fetched"
+        size = f"{entry.n_samples} x {entry.n_features}"
+        table.add_row(entry.name, size, ", ".join(entry.labels) or "–", where, entry.description)
     Console().print(table)
 
 
@@ -179,7 +180,7 @@ def _show(figures: dict[str, Any], out: Path) -> None:
     )
     table.add_row("clusters", f"{figures['clusters']}  ({sizes} rows)")
     table.add_row("novelty", new)
-    table.add_row("quality", f"{figures['quality']:.3f}  (of at most {figures['clusters']})")
+    table.add_row("quality", f"{figures['quality']:.3f}  (HSIC at this sigma; at most {figures['clusters']})")
     table.add_row("features", ", ".join(f"{name} {weight:.0%}" for name, weight in top))
     table.add_row("proof", figures["verdict"])
     Console().print(table)
