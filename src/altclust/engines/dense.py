@@ -77,17 +77,15 @@ class DenseEngine:
 
     def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
         """Z -> (1/σ²) Σ Ψ_ij [A_ij Z − Tr(Zᵀ A_ij W) A_ij W / σ²], the paper's directional derivative."""
-        psi, _ = self._psi(W, gamma)
-        self._spare.pop("psi", None)  # the map keeps it
-        rows, ones, twist = self.X @ W, np.ones(len(self.X)), self._room("twist")
+        rows, ones = self.X @ W, np.ones(len(self.X))
 
         def product(Z: Array) -> Array:
             moved = self.X @ Z
             dots = np.sum(rows * moved, axis=1)
             # Tr(Zᵀ A_ij W) = (xᵢ−xⱼ)ᵀW · (xᵢ−xⱼ)ᵀZ for all pairs, again as one product
             left, right = np.column_stack([rows, moved, dots, ones]), np.column_stack([-moved, -rows, ones, dots])
-            np.matmul(left, right.T, out=twist)
-            np.multiply(twist, psi, out=twist)
+            twist = np.matmul(left, right.T, out=self._room("scratch"))
+            twist *= self._psi(W, gamma)[0]  # kept from the last call, or made anew if W has moved on
             bent = self._laplacian(twist, twist.sum(axis=1), rows)
             return phi @ Z - self.kernel.precision * bent
 
@@ -104,7 +102,7 @@ class DenseEngine:
         K = self._gram(W)
         degrees = K.sum(axis=1)
         scale = 1 / np.sqrt(degrees)
-        Q = np.multiply(K, scale, out=self._room("Q"))
+        Q = np.multiply(K, scale, out=self._room("scratch"))
         Q *= scale[:, None]
         means = Q.mean(axis=0)
         Q -= means - means.mean() / 2
