@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from dataclasses import replace
 from functools import cache
 from numbers import Integral, Real
 from typing import Any
@@ -20,15 +19,14 @@ from threadpoolctl import ThreadpoolController
 from .certificate import Certificate, certify
 from .engines import ENGINES, choose
 from .kernels import Array, Gaussian
-from .metrics import novelty
-from .problem import SCALINGS, Embedding, KernelEngine, Problem, indicators, row_space
+from .metrics import feature_weights, novelty
+from .problem import SCALINGS, Problem, indicators, row_space
 from .result import Result
 from .saving import load_kdac, save_kdac
 from .solve import Callback, solve
 from .solvers import SOLVERS, Solver, Status
-from .solvers.grassmann import orthonormal
 from .spectral import ROUNDINGS
-from .starts import random_start, spectral_start
+from .starts import make_starts
 from .tune import median_distance, number_of_clusters
 from .validate import centre, check_given, check_rows, check_sigma, check_sizes, check_solver, check_start
 
@@ -198,8 +196,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self._set(result, problem.to_table(result.W), mean)
         self.novelty_weight_ = problem.novelty_weight
         self.novelty_ = novelty(self.labels_, given)
-        spread = np.sum(self.components_**2, axis=0) * np.mean(centred**2, axis=0)
-        self.feature_weights_ = spread / spread.sum()
+        self.feature_weights_ = feature_weights(self.components_.T, centred)
         if self.novelty_ > 0.5:
             warnings.warn(
                 f"The view that was found resembles what was given (NMI {self.novelty_:.2f}): raise novelty_weight, or "
@@ -246,7 +243,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         engine, self.engine_ = choose(problem.X, problem.kernel, self.engine)
         logger.info("engine %s", self.engine_)
         solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
-        problem, starts = self._starts(problem, engine, rng)
+        problem, starts = make_starts(problem, engine, self.init, self.n_components == "auto", self.n_init, rng)
         best: Result | None = None
         for W, embedding in starts:
             result = solve(
@@ -267,21 +264,6 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 break
         assert best is not None
         return problem, best
-
-    def _starts(
-        self, problem: Problem, engine: KernelEngine, rng: np.random.Generator
-    ) -> tuple[Problem, list[tuple[Array, Embedding | None]]]:
-        if not isinstance(self.init, str):
-            W = check_start(self.init, self.n_features_in_, None)
-            W = W if problem.basis is None else problem.basis.T @ W
-            return problem, [(orthonormal(W[:, : problem.n_components]), None)]
-        if self.n_components == "auto" or self.init == "spectral":
-            start = spectral_start(problem, engine)
-            if self.n_components == "auto":
-                problem = replace(problem, n_components=start.gap(most=problem.n_clusters))
-        if self.init == "spectral":
-            return problem, [(start.vectors[:, : problem.n_components], start.embedding)]
-        return problem, [(random_start(problem, rng), None) for _ in range(self.n_init)]
 
     def _set(self, result: Result, W: Array, mean: Array) -> None:
         self.labels_ = result.labels

@@ -52,3 +52,9 @@ def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> f
     L = L - L.mean(axis=0)
     L -= L.mean(axis=1, keepdims=True)
     return float(np.sum(K * L) / (n - 1) ** 2)
+
+
+def feature_weights(W: Array, X: Array) -> Array:
+    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance in the centred X."""
+    spread = np.sum(W**2, axis=1) * np.mean(X**2, axis=0)
+    return spread / spread.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -43,3 +44,38 @@ def spectral_start(problem: Problem, engine: KernelEngine) -> SpectralStart:
 def random_start(problem: Problem, rng: np.random.Generator) -> Array:
     """The orthonormal factor of a Gaussian matrix, shape (r, q)."""
     return orthonormal(rng.standard_normal((problem.X.shape[1], problem.n_components)))
+
+
+def make_starts(
+    problem: Problem, engine: KernelEngine, init: str | Array, choose_q: bool, n_init: int, rng: np.random.Generator
+) -> tuple[Problem, list[tuple[Array, Embedding | None]]]:
+    """The starts that a fit tries, and the problem with the q that the spectral start chose where that was left open.
+
+    Parameters
+    ----------
+    problem : Problem
+    engine : KernelEngine
+    init : {"spectral", "random"} or array of shape (d, q), in the coordinates of the table
+    choose_q : bool
+        Whether q is to be where the spectral start's eigenvalues jump furthest, at most k.
+    n_init : int
+        Random starts.
+    rng : Generator
+
+    Returns
+    -------
+    problem : Problem
+    starts : list of (W, embedding)
+        The embedding is None where the U step at W is to be made.
+    """
+    if not isinstance(init, str):
+        W = np.asarray(init, dtype=float)
+        W = W if problem.basis is None else problem.basis.T @ W
+        return problem, [(orthonormal(W[:, : problem.n_components]), None)]
+    if choose_q or init == "spectral":
+        start = spectral_start(problem, engine)
+        if choose_q:
+            problem = replace(problem, n_components=start.gap(most=problem.n_clusters))
+        if init == "spectral":
+            return problem, [(start.vectors[:, : problem.n_components], start.embedding)]
+    return problem, [(random_start(problem, rng), None) for _ in range(n_init)]
