@@ -68,26 +68,42 @@ def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> C
     residual = first_order_residual(W, phi @ W)
     rank = int(np.sum(np.abs(values) > 1e-10 * size))
     gaps = np.diff(values)
-    complement = np.linalg.qr(W, mode="complete")[0][:, q:]
-    inside, outside = (eigh(B.T @ phi @ B, eigvals_only=True) for B in (W, complement))
-    eigengap = float(outside[0] - inside[-1]) if q < d else float("nan")
+    gap = eigengap(phi, W)
     best = int(np.argmax(gaps)) + 1 if d > 1 else 1
     sigma = problem.kernel.sigma
     right = engine.fourth_moment(W, gamma) / sigma**2
-    curvature = _smallest_curvature(objective, W, phi, complement)
+    curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
-    left = sigma**2 * eigengap
+    left = sigma**2 * gap
     theorem = left >= right and rank == n_features
     verdict = _verdict(residual, theorem, curvature, FLAT * size, whole=q == d)
-    return Certificate(residual, rank, n_features, eigengap, best, left, right, curvature, verdict)
+    return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict)
 
 
-def _smallest_curvature(objective: Objective, W: Array, phi: Array, complement: Array) -> float:
+def eigengap(phi: Array, W: Array) -> float:
+    """The smallest eigenvalue of Φ outside span W minus the largest inside; NaN where W spans everything.
+
+    Not a gap of Φ's sorted spectrum: W need not consist of its smallest eigenvectors.
+    """
+    if W.shape[1] == len(W):
+        return float("nan")
+    complement = _complement(W)
+    inside, outside = (eigh(B.T @ phi @ B, eigvals_only=True) for B in (W, complement))
+    return float(outside[0] - inside[-1])
+
+
+def _complement(W: Array) -> Array:
+    """An orthonormal basis of the directions outside span W, shape (d, d − q)."""
+    return np.linalg.qr(W, mode="complete")[0][:, W.shape[1] :]
+
+
+def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
     """Lanczos on Hessian products, in coordinates P of the tangent space Z = W̄ P."""
     d, q = W.shape
     m = (d - q) * q
     if m == 0:
         return float("nan")
+    complement = _complement(W)
     hessian = riemannian_hessian(objective, W, phi)
 
     def product(p: Array) -> Array:

@@ -175,7 +175,7 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
 
 
 FEW = 500  # rows up to which LAPACK is faster
-ANGLE = 1e-3  # residual over gap, which bounds the sine of the angle to the true subspace
+ANGLE = 1e-3  # residual over the gap between Ritz values: an estimate of the sine of the angle to the true subspace
 
 
 class _Ritz(NamedTuple):

@@ -77,13 +77,13 @@ def solve(
     while len(rounds) < max_iter:
         gamma = problem.gamma(embedding.U, np.exp(log_degrees))
         step = replace(cast(Any, solver), tol=accuracy)(Objective(engine, gamma), W)
-        moved = subspace_distance(W, step.W)
-        new = engine.embed(step.W, k, start=embedding if rounds and moved < NEAR else None)
-        moves = moved, subspace_distance(embedding.U, new.U)
-        turned_back = subspace_distance(before, step.W) < moves[0]
+        change_W = subspace_distance(W, step.W)
+        new = engine.embed(step.W, k, start=embedding if rounds and change_W < NEAR else None)
+        change_U = subspace_distance(embedding.U, new.U)
+        turned_back = subspace_distance(before, step.W) < change_W
         before, W, embedding = W, step.W, new
-        change = max(moves[0], moves[1] / LOOSER)
-        rounds.append((step.value, step.history[-1][1], *moves, step.n_iter))
+        change = max(change_W, change_U / LOOSER)
+        rounds.append((step.value, step.history[-1][1], change_W, change_U, step.n_iter))
         if callback is not None and callback(len(rounds), step.value, change):
             status = Status.CANCELLED
             break
@@ -96,7 +96,7 @@ def solve(
             break
         if turned_back and len(rounds) > 1:
             share = max(share / 2, 0.1)
-        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * moves[0]))
+        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * change_W))
         log_degrees = (1 - share) * log_degrees + share * np.log(embedding.degrees)
     cost = problem.cost(W, embedding, engine)
     embedding = informative(embedding)

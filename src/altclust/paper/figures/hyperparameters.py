@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
+from ...certificate import eigengap
 from ...metrics import nmi, novelty
 from ...plotting import COLOURS
 from ...solve import solve
@@ -72,9 +73,10 @@ def fit(task: Task) -> Point:
         problem, engine, start = posed = pose(task)
         rng = np.random.default_rng(0)
         result = solve(problem, engine, SOLVERS["ism"](), posed.W, start.embedding, max_iter=ROUNDS, rng=rng)
-        gaps = np.diff(eigh(engine.value_and_phi(result.W, result.gamma)[1], eigvals_only=True))
+        phi = engine.value_and_phi(result.W, result.gamma)[1]
         right = engine.fourth_moment(result.W, result.gamma) / task.sigma**2
-    left = task.sigma**2 * gaps[task.n_components - 1]
+        left = task.sigma**2 * eigengap(phi, result.W)
+        gaps = np.diff(eigh(phi, eigvals_only=True))
     return Point(
         sigma=task.sigma,
         novelty_weight=task.novelty_weight,
