@@ -20,6 +20,7 @@ from altclust.datasets.loaders import (
     load_small_gaussians,
     load_webkb,
 )
+from altclust.datasets.views import views
 
 __all__ = [
     "CATALOGUE",
@@ -41,4 +42,5 @@ __all__ = [
     "load_webkb",
     "moons",
     "small_gaussians",
+    "views",
 ]

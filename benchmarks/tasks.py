@@ -1,0 +1,92 @@
+"""Tables with a given clustering and a hidden one: the tasks on which choices are made and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
+from altclust.datasets import (
+    load_faces,
+    load_large_gaussians,
+    load_moons,
+    load_moons_noise,
+    load_small_gaussians,
+    load_webkb,
+    views,
+)
+from altclust.datasets.dataset import Dataset
+
+ROWS = 300
+SEEDS = 10
+FAMILIES = {
+    "blobs x blobs": {},
+    "blobs, then moons": {"shapes": ("blobs", "moons"), "clusters": (2, 2)},
+    "moons, then blobs": {"shapes": ("moons", "blobs")},
+    "moons, then rings": {"shapes": ("moons", "rings")},
+    "rings, then moons": {"shapes": ("rings", "moons")},
+    "unequal sizes": {"shares": ((0.6, 0.3, 0.1), (0.6, 0.25, 0.15))},
+    "different k": {},
+    "correlated": {"echo": 0.5},
+    "rotated": {"rotate": True, "noise_columns": 6},
+    "noise columns": {},
+    "heavy tails": {"degrees_of_freedom": 3},
+    "three views": {"shapes": ("blobs", "blobs", "blobs")},
+}
+NOISE_COLUMNS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50)
+
+
+@dataclass(frozen=True)
+class Task:
+    """X, what is given (one column per clustering), and the hidden truth."""
+
+    family: str
+    seed: int
+    X: np.ndarray
+    given: np.ndarray
+    truth: np.ndarray
+
+    @property
+    def n_clusters(self) -> int:
+        """The true k."""
+        return len(np.unique(self.truth))
+
+
+def family(name: str, seed: int, n: int = ROWS) -> Dataset:
+    """One table of a generated family."""
+    options = dict(FAMILIES[name])
+    if name == "different k":
+        options["clusters"] = (2 + seed % 5, 2 + (3 * seed + 1) % 5)
+    if name == "noise columns":
+        options["noise_columns"] = NOISE_COLUMNS[seed % SEEDS]
+    return views(n, **options, random_state=1000 * list(FAMILIES).index(name) + seed)
+
+
+def generated(name: str, seed: int, n: int = ROWS) -> Task:
+    """The last view is hidden, the ones before it are given."""
+    data = family(name, seed, n)
+    *given, truth = data.labels.values()
+    return Task(name, seed, data.X, np.column_stack(given), truth)
+
+
+def paper() -> Iterator[Task]:
+    """The paper's sets in every meaningful direction, standardised where the paper does."""
+    sets = {
+        "SG": (load_small_gaussians, False),
+        "LG": (load_large_gaussians, False),
+        "Moon": (load_moons, True),
+        "MoonN": (load_moons_noise, True),
+        "Faces": (load_faces, True),
+        "WebKB 139": (load_webkb, False),
+        "WebKB 500": (lambda: load_webkb(500), False),
+    }
+    for name, (load, standardise) in sets.items():
+        data = load()
+        X = StandardScaler().fit_transform(data.X) if standardise else data.X.astype(float)
+        if name == "MoonN":
+            X[:, 4:] /= 3  # the paper's scale of its noise columns
+        labels = list(data.labels.items())
+        for (given, codes), (truth, hidden) in [labels, labels[::-1]][: 1 if name == "LG" else 2]:
+            yield Task(f"{name}: {given} → {truth}", 0, X, codes[:, None], hidden)
