@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench nightly clean
+.PHONY: demo test lint bench quality nightly clean
 
 demo: $(READY)
 	$(BIN)/python examples/moon.py --out demo
@@ -23,6 +23,14 @@ bench: $(READY)
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/eigen.py
 	$(BIN)/python benchmarks/ustep.py
+	$(BIN)/python benchmarks/automatic.py
+
+# Hours on two cores; every finished task is kept, so that an interrupted run goes on.
+quality: $(READY)
+	mkdir -p benchmarks/out
+	$(BIN)/python benchmarks/quality.py --jobs 2 --out benchmarks/out/quality.jsonl
+	$(BIN)/python benchmarks/criteria.py --jobs 2 --out benchmarks/out/criteria.jsonl
+	$(BIN)/python benchmarks/confidence.py --jobs 2 --out benchmarks/out/confidence.jsonl
 
 nightly: $(READY)
 	$(BIN)/python -m pytest -n auto -m "slow or not slow"

@@ -23,7 +23,7 @@ from altclust.problem import Problem, indicators
 from altclust.solvers import subspace_distance
 from altclust.solvers.grassmann import orthonormal
 from altclust.starts import random_start
-from altclust.tune import median_distance
+from altclust.thumb import median_distance
 
 METHODS = ("full", "subset", "lobpcg", "power")
 

@@ -29,7 +29,7 @@ def main() -> None:
 
     data = moons(400, random_state=0)
     X = StandardScaler().fit_transform(data.X)
-    model = KDAC(n_clusters=2, n_components=2, sigma=0.2, novelty_weight=10, random_state=0).fit(X, data.given)
+    model = KDAC(random_state=0).fit(X, data.given)
 
     table = Table(title="400 points in four columns; the two Gaussians were given", show_header=False)
     table.add_row("agreement with the hidden moons", f"{nmi(model.labels_, data.alternative):.3f}  (NMI; 1 is perfect)")
@@ -37,6 +37,7 @@ def main() -> None:
     table.add_row("quality", f"{model.quality_:.3f}  (HSIC; at most 2)")
     weights = zip(data.feature_names, model.feature_weights_, strict=True)
     table.add_row("features that carry it", ", ".join(f"{name} {weight:.0%}" for name, weight in weights))
+    table.add_row("why these parameters", model.tuning_.reasons)
     table.add_row("rounds", f"{model.n_iter_}, {model.status_}")
     table.add_row("proof", model.certificate_.verdict)
     console = Console()

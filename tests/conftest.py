@@ -12,7 +12,7 @@ from altclust.engines import DenseEngine
 from altclust.kernels import Gaussian
 from altclust.problem import Objective, Problem, indicators
 from altclust.starts import random_start
-from altclust.tune import median_distance
+from altclust.thumb import median_distance
 
 matplotlib.use("Agg")
 

@@ -32,6 +32,9 @@ from altclust.starts import spectral_start
 EXPLAINED_SKIPS = {"check_array_api_input"}
 
 
+MEDIAN = 8.0  # about the median distance between the rows of two_views
+
+
 def two_views(n=240, seed=0, noise_columns=2, hidden_clusters=2):
     """Columns 0 and 1 carry the given clustering, 2 and 3 an independent hidden one, the rest noise."""
     rng = np.random.default_rng(seed)
@@ -43,10 +46,13 @@ def two_views(n=240, seed=0, noise_columns=2, hidden_clusters=2):
     return X, known, hidden
 
 
-def test_check_estimator():
+@pytest.mark.parametrize(
+    "estimator", [KDAC(sigma=1.0), pytest.param(KDAC(), marks=pytest.mark.slow)], ids=["fixed", "searched"]
+)
+def test_check_estimator(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tiny random tables: constant columns, no convergence
-        results = check_estimator(KDAC(), on_fail=None, on_skip=None)
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
     assert len(results) > 40
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
     assert {r["check_name"] for r in results if r["status"] == "skipped"} <= EXPLAINED_SKIPS
@@ -55,36 +61,53 @@ def test_check_estimator():
 @pytest.mark.parametrize("solver", ["ism", "sm", "dg", "newton", ISM(finish=False)], ids=str)
 def test_finds_the_hidden_view(solver):
     X, known, hidden = two_views()
-    model = KDAC(2, n_components=2, solver=solver, random_state=0).fit(X, known)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, solver=solver, random_state=0).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.95
     assert model.novelty_ < 0.02
     assert model.components_.shape == (2, 6)
     assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
 
 
-def test_automatic_rule_of_thumb():
+@pytest.mark.parametrize("fixed", [{}, {"n_clusters": 2}, {"n_clusters": 2, "n_components": 2}], ids=str)
+@pytest.mark.parametrize("unknown", [0, 80])
+def test_the_search_finds_the_hidden_view(fixed, unknown):
     X, known, hidden = two_views()
-    model = KDAC(random_state=0).fit(X, known)
+    partly = np.where(np.arange(len(X)) < unknown, -1, known)
+    model = KDAC(**fixed, random_state=0).fit(X, partly)
+    assert model.n_clusters_ == 2
+    assert model.tuning_.parameters["sigma"] == model.sigma_
+    assert model.tuning_.reasons.startswith("2 clusters in")
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.novelty_ < 0.02
+
+
+def test_rule_of_thumb_where_nothing_is_searched():
+    X, known, hidden = two_views()
+    model = KDAC(init="random", random_state=0).fit(X, known)
+    assert model.tuning_ is None
     assert model.n_clusters_ == 2
     assert 1 <= model.n_components_ <= 2
     assert model.novelty_weight_ == 1
+    assert model.subtract_given_ is False
     assert model.sigma_ == pytest.approx(np.median(pdist(X)))
     assert nmi(model.labels_, hidden) > 0.9
 
 
 def test_nothing_given_finds_the_first_view():
-    X, known, _ = two_views(noise_columns=0)
+    X, known, hidden = two_views(noise_columns=0)
     X[:, :2] *= 2
-    model = KDAC(2, n_components=1, random_state=0).fit(X)
+    model = KDAC(2, n_components=1, sigma=MEDIAN, random_state=0).fit(X)
     assert nmi(model.labels_, known) > 0.95
     assert np.isnan(model.novelty_)
-    assert KDAC(random_state=0).fit(X).n_clusters_ in (2, 4)
+    searched = KDAC(random_state=0).fit(X)
+    assert searched.n_clusters_ in (2, 4)
+    assert max(nmi(searched.labels_, truth) for truth in (known, hidden, 2 * known + hidden)) > 0.95
 
 
 @pytest.mark.parametrize("init", ["random", "spectral", np.eye(6)[:, 2:4]], ids=["random", "spectral", "array"])
 def test_starts(init):
     X, known, hidden = two_views()
-    model = KDAC(2, n_components=2, init=init, n_init=5, random_state=0).fit(X, known)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, init=init, n_init=5, random_state=0).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.95
 
 
@@ -109,10 +132,10 @@ def test_unknown_labels_are_free():
     X, known, hidden = two_views()
     partly = known.astype(float)
     partly[::3] = np.nan
-    model = KDAC(2, n_components=2, random_state=0).fit(X, partly)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X, partly)
     assert nmi(model.labels_, hidden) > 0.9
     words = np.where(np.isnan(partly), None, np.where(known == 1, "yes", "no"))
-    assert np.array_equal(KDAC(2, n_components=2, random_state=0).fit(X, words).labels_, model.labels_)
+    assert np.array_equal(KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X, words).labels_, model.labels_)
 
 
 def test_predict_agrees_with_labels_and_serves_new_rows():
@@ -141,7 +164,7 @@ def test_a_view_that_is_not_new_warns():
     groups = rng.integers(0, 2, 100)
     X = 9 * groups[:, None] + rng.standard_normal((100, 1))
     with pytest.warns(UserWarning, match="resembles what was given .NMI 1.00.: raise novelty_weight"):
-        KDAC(2, random_state=0).fit(X, groups)
+        KDAC(2, sigma=5.0, random_state=0).fit(X, groups)
 
 
 def test_a_cycle_of_the_papers_loop_is_not_called_convergence():
@@ -268,8 +291,18 @@ def test_callback_sees_every_round_and_can_cancel():
 
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
         model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
-    assert [s[0] for s in seen] == [1, 2]
+    assert [s[0] for s in seen] == [0, 0, 0, 1, 2]
+    assert [s[2] for s in seen[:3]] == pytest.approx([2 / 3, 1 / 3, 0])  # of the search is left
+    assert np.isnan([s[1] for s in seen[:3]]).all()
+    assert np.isfinite([s[1] for s in seen[3:]]).all()
     assert len(model.labels_) == len(X)
+
+
+def test_callback_can_cancel_the_search():
+    X, known, _ = two_views()
+    model = KDAC(2, callback=lambda iteration, value, change: iteration == 0, random_state=0).fit(X, known)
+    assert model.tuning_.table["source"].nunique() == 1
+    assert model.status_ == "converged"
 
 
 def test_history_is_consistent():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from functools import cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,25 +13,26 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from .certificate import Certificate, certify
+from .confidence import Confidence, assess
 from .engines import ENGINES, choose
+from .given_means import GivenMeans
 from .kernels import Array, Gaussian
 from .metrics import feature_weights, novelty
-from .problem import SCALINGS, Problem, indicators, row_space
+from .problem import SCALINGS, Problem, indicators, remove_given, row_space
 from .result import Result
 from .saving import load_kdac, save_kdac
+from .setting import Setting, settle
 from .solve import Callback, solve
 from .solvers import SOLVERS, Solver, Status
 from .spectral import ROUNDINGS
 from .starts import make_starts
-from .tune import median_distance, number_of_clusters
-from .validate import centre, check_given, check_rows, check_sigma, check_sizes, check_solver, check_start
+from .threads import fitting_threads
+from .validate import InputError, centre, check_given, check_rows, check_solver, generator
 
 logger = logging.getLogger(__name__)
 
-FEW_ROWS = 1500
 REMEDIES = {
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
     Status.AT_REST: 'solver="ism" would go on from there',
@@ -50,16 +50,21 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     Parameters
     ----------
     n_clusters : int or "auto"
-        k. "auto": as many as the first given clustering has; with nothing given, where the eigenvalues of the
-        kernel of X fall furthest.
+        k. "auto" is left to the search; where `sigma` is fixed, as many as the first given clustering has, and
+        with nothing given, where the eigenvalues of the kernel of X fall furthest.
     n_components : int or "auto"
-        q, the number of directions. "auto": where the eigenvalues of the spectral start's Φ jump furthest,
-        at most k.
+        q, the number of directions. "auto" is left to the search; where `sigma` is fixed, it is where the eigenvalues
+        of the spectral start's Φ jump furthest, at most k.
     sigma : float or "auto"
-        Width σ of the Gaussian kernel. "auto": the median distance between rows. Ring- or moon-shaped clusters
-        need a far smaller one.
+        Width σ of the Gaussian kernel. "auto" searches for it, and for all else that is "auto", with
+        `altclust.tune` on at most 400 rows: see docs/choosing.md. With another `init` than "spectral" it is the median
+        distance between rows.
     novelty_weight : float or "auto"
         λ, the price of resembling what is given. "auto": 1.
+    subtract_given : bool or "auto"
+        Whether to subtract from every row the mean of its given cluster first, which finds views that share all
+        their directions with what is given. New rows have their given cluster guessed. "auto" is left to the
+        search, and False where `sigma` is fixed.
     scaling : {"balanced", "paper"}
         In which scaling of Y λ counts: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
@@ -74,8 +79,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Rounds of D, W and U.
     tol : float
         Root mean square sine of the angles by which the subspaces of W and U may still move.
+    n_jobs : int, optional
+        Processes that search side by side.
     callback : callable, optional
-        Called after each round with (round, F, change). A true answer ends the fit with what there is.
+        Called after each round with (round, F, change), and during the search with (0, NaN, share of it that is
+        left). A true answer ends the fit with what there is.
     random_state : int, Generator or None
 
     Attributes
@@ -98,8 +106,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     status_ : str
         "converged", or why not.
     n_iter_ : int
-    sigma_, novelty_weight_, n_components_, n_clusters_ :
+    sigma_, novelty_weight_, n_components_, n_clusters_, subtract_given_ :
         The values that were used.
+    tuning_ : Tuning or None
+        Everything that the search tried and why it chose these values; None where there was no search.
+    confidence_ : Confidence
+        How stable the view is, and whether it is stronger than chance; computed when first asked for.
     engine_ : str
         The engine and why.
     mean_ : array, shape (n_features,)
@@ -123,6 +135,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
+        "subtract_given": ["boolean", StrOptions({"auto"})],
         "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions(set(SOLVERS)), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
@@ -131,6 +144,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
         "callback": [callable, None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -142,6 +156,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         n_components: int | str = "auto",
         sigma: float | str = "auto",
         novelty_weight: float | str = "auto",
+        subtract_given: bool | str = "auto",
         scaling: str = "balanced",
         solver: str | Solver = "ism",
         init: str | Array = "spectral",
@@ -150,6 +165,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         rounding: str = "kmeans",
         max_iter: int = 100,
         tol: float = 1e-2,
+        n_jobs: int | None = None,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -157,6 +173,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.n_components = n_components
         self.sigma = sigma
         self.novelty_weight = novelty_weight
+        self.subtract_given = subtract_given
         self.scaling = scaling
         self.solver = solver
         self.init = init
@@ -165,6 +182,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.rounding = rounding
         self.max_iter = max_iter
         self.tol = tol
+        self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
 
@@ -184,14 +202,18 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             Itself, fitted.
         """
         self._validate_params()
-        rng = _generator(self.random_state)
+        rng = generator(self.random_state)
         table = check_rows(self, X, reset=True)
         given = check_given(y, len(table))
         centred, mean = centre(self, table)
-        # Threads that wait for each other cost more than they bring on matrices this small (benchmarks/fit.py).
-        with _threads().limit(limits=1 if len(table) < FEW_ROWS else None):
-            problem, result = self._solve(self._problem(centred, given, rng), rng)
+        with fitting_threads(len(table)):
+            setting, self._question, self.tuning_ = settle(self, centred, given, rng)
+            self._given_means = GivenMeans.fit(centred, given) if setting.subtract_given else None
+            rows = remove_given(centred, given) if setting.subtract_given else centred
+            problem, result = self._solve(self._problem(rows, given, setting), setting, rng)
+        self.subtract_given_ = setting.subtract_given
         self._certificate: Certificate | None = None
+        self._confidence: Confidence | None = None
         self._certify = (problem, result.W, result.gamma)
         self._set(result, problem.to_table(result.W), mean)
         self.novelty_weight_ = problem.novelty_weight
@@ -214,36 +236,27 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             )
         return self
 
-    def _problem(self, centred: Array, given: list[np.ndarray], rng: np.random.Generator) -> Problem:
-        """Fill in what was left open; q stays at the rank of X where the spectral start is to choose it."""
-        n, d = centred.shape
-        sigma = median_distance(centred, rng) if self.sigma == "auto" else check_sigma(float(self.sigma), centred)
-        if self.n_clusters == "auto":
-            k = number_of_clusters(centred, given, sigma, rng)
-        else:
-            k = int(self.n_clusters)
-        q = None if self.n_components == "auto" else int(self.n_components)
-        if not isinstance(self.init, str):
-            q = check_start(self.init, d, q).shape[1]
-        check_sizes(n, d, k, q)
-        rows, basis = row_space(centred)
-        rank = rows.shape[1]
-        if q is not None and q > rank:
+    def _problem(self, rows: Array, given: list[np.ndarray], setting: Setting) -> Problem:
+        """Q stays at the rank of X where the spectral start is to choose it."""
+        inside, basis = row_space(rows)
+        rank = inside.shape[1]
+        q = setting.n_components
+        if not isinstance(self.n_components, str) and self.n_components > rank:
             warnings.warn(
-                f"n_components={q} but the rows of X span only {rank} direction(s): {rank} are used.",
+                f"n_components={self.n_components} but the rows of X span only {rank} direction(s): {rank} are used.",
                 UserWarning,
                 stacklevel=3,
             )
-        weight = 1.0 if self.novelty_weight == "auto" else float(self.novelty_weight)
-        Y = indicators(given, n, self.scaling)
-        return Problem(rows, basis, Y, k, min(q or rank, rank), weight, Gaussian(sigma))
+        Y = indicators(given, len(rows), self.scaling)
+        kernel = Gaussian(setting.sigma)
+        return Problem(inside, basis, Y, setting.n_clusters, min(q or rank, rank), setting.novelty_weight, kernel)
 
-    def _solve(self, problem: Problem, rng: np.random.Generator) -> tuple[Problem, Result]:
+    def _solve(self, problem: Problem, setting: Setting, rng: np.random.Generator) -> tuple[Problem, Result]:
         """The best of the starts; the problem comes back with the q that was chosen."""
         engine, self.engine_ = choose(problem.X, problem.kernel, self.engine)
         logger.info("engine %s", self.engine_)
         solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
-        problem, starts = make_starts(problem, engine, self.init, self.n_components == "auto", self.n_init, rng)
+        problem, starts = make_starts(problem, engine, setting.init, setting.n_components is None, self.n_init, rng)
         best: Result | None = None
         for W, embedding in starts:
             result = solve(
@@ -287,6 +300,20 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             self._certificate = certify(problem, choose(problem.X, problem.kernel, self.engine)[0], W, gamma)
         return self._certificate
 
+    @property
+    def confidence_(self) -> Confidence:
+        """How stable the view is and whether it is stronger than chance; a dozen searches when first asked for."""
+        check_is_fitted(self)
+        if self._confidence is None:
+            if self._question is None:
+                raise InputError(
+                    "confidence_ was not asked for before the model was saved, and needs the rows: fit again."
+                )
+            self._confidence = assess(
+                self._question, self.labels_, n_jobs=self.n_jobs, rng=generator(self.random_state)
+            )
+        return self._confidence
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_map")
 
@@ -297,12 +324,15 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        return (check_rows(self, X, reset=False) - self.mean_) @ self.components_.T
+        rows: Array = check_rows(self, X, reset=False) - self.mean_
+        if self._given_means is not None:
+            rows = self._given_means.remove(rows)
+        return rows @ self.components_.T
 
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,)."""
-        check_is_fitted(self)
-        return self._map.labels((check_rows(self, X, reset=False) - self.mean_) @ self.components_.T)
+        projected = self.transform(X)
+        return self._map.labels(projected)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y is what is known."""
@@ -320,16 +350,3 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
         return load_kdac(cls, path)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """Looking up the loaded libraries takes milliseconds, so it is done once."""
-    return ThreadpoolController()
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """One Generator from whatever scikit-learn calls a random state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

@@ -154,6 +154,14 @@ def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -
     return np.hstack(blocks)
 
 
+def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
+    """The centred rows of X without what the given clusterings explain of them: the residual of a regression on all
+    their indicators, which for one clustering subtracts the mean of each row's cluster.
+    """
+    Y = indicators(given, len(X))
+    return X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
+
+
 def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
     """Centred rows in an orthonormal basis of their row space, if that has fewer columns than the table.
 

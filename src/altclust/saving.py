@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from .certificate import Certificate
+from .confidence import Confidence
+from .given_means import GivenMeans
 from .kernels import Gaussian
 from .solvers import SOLVERS
 from .spectral import KernelMap
@@ -30,7 +32,9 @@ SCALARS = (
     "n_clusters_",
     "n_features_in_",
     "engine_",
+    "subtract_given_",
 )
+GIVEN_MEANS = ("means", "weights", "intercepts")
 
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
@@ -38,6 +42,9 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     arrays = {name: getattr(model, name) for name in ARRAYS if hasattr(model, name)}
     arrays |= {f"map.{name}": getattr(model._map, name) for name in MAP_ARRAYS}
     arrays |= {f"history.{name}": values for name, values in model.history_.items()}
+    if model._given_means is not None:
+        parts = {name: getattr(model._given_means, name) for name in GIVEN_MEANS}
+        arrays |= {f"given.{name}.{i}": part for name, values in parts.items() for i, part in enumerate(values)}
     params = model.get_params(deep=False) | {"callback": None}
     if not isinstance(params["init"], str):
         arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
@@ -50,6 +57,8 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {name: getattr(model, name) for name in SCALARS}
     meta = {"params": params, "scalars": scalars, "certificate": asdict(model.certificate_)}
+    if model._confidence is not None:
+        meta["confidence"] = asdict(model._confidence) | {"reference": model._confidence.reference.tolist()}
     write_model(path, "KDAC", arrays, meta)
 
 
@@ -73,4 +82,10 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
     kernel = Gaussian(model.sigma_)
     model._map = KernelMap(**{name: arrays[f"map.{name}"] for name in MAP_ARRAYS}, kernel=kernel)
     model._certificate = Certificate(**meta["certificate"])
+    confidence = meta.get("confidence")
+    model._confidence = confidence and Confidence(**confidence | {"reference": np.array(confidence["reference"])})
+    model._question = model.tuning_ = None
+    count = sum(name.startswith("given.means.") for name in arrays)
+    parts = {name: [arrays[f"given.{name}.{i}"] for i in range(count)] for name in GIVEN_MEANS}
+    model._given_means = GivenMeans(**parts) if count else None
     return model

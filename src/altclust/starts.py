@@ -27,14 +27,15 @@ class SpectralStart(NamedTuple):
         return int(np.argmax(jumps)) + 1 if len(jumps) else 1
 
 
-def spectral_start(problem: Problem, engine: KernelEngine) -> SpectralStart:
+def spectral_start(problem: Problem, engine: KernelEngine, embedding: Embedding | None = None) -> SpectralStart:
     """Equation (9): the eigenvectors of Σ γ_ij A_ij / σ², the kernel replaced by ones and D by n I.
 
     U is the spectral embedding of the rows as they are (W = I). With γ centred, Φ is −(2/σ²) Xᵀ γ X, which
-    has at most k negative eigenvalues.
+    has at most k negative eigenvalues. U does not depend on λ: that of another λ may be passed.
     """
     n, r = problem.X.shape
-    embedding = engine.embed(np.eye(r), problem.n_clusters)
+    if embedding is None:
+        embedding = engine.embed(np.eye(r), problem.n_clusters)
     F, s = problem.gamma(embedding.U, np.full(n, float(n)))
     projected = problem.X.T @ F
     values, vectors = eigh(-2 * problem.kernel.precision * (projected * s) @ projected.T)

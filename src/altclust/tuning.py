@@ -1,42 +1,340 @@
-"""Values for what the user left open. Rules of thumb; none of them looks at labels other than the given ones."""
+"""Choose σ, λ, q and k without labels: search, score, explain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
+import pandas as pd
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
 
-from .eigen import lapack_subset
-from .kernels import Array, Gaussian
+from .grid import grid_paths, walk_grid
+from .kernels import Array
+from .metrics import nmi
+from .problem import remove_given, row_space
+from .search import MOST_ROWS, Path, Question, Trial, centre_directions, paths, persistence, walk
+from .storage import read_model, write_model
+from .threads import fitting_threads
+from .validate import InputError, centre, check_given, check_rows, check_sizes, generator
 
-MOST_ROWS = 2000  # a median over more pairs than these rows have moves in the third digit
-MOST_CLUSTERS = 10
+SMALLEST = 0.03  # share of rows below which a cluster is taken for outliers
+FAINT = 1.0  # score below which no trial is clear
+NEWEST = 0.3  # NMI with what is given above which a view is not an alternative
+SAME = 0.9  # NMI from which two trials show the same clusters
+ARRAYS = ("W", "labels", "spectrum")  # of a trial
+Progress = Callable[[int, int], Any]
 
 
-def median_distance(X: Array, rng: np.random.Generator) -> float:
-    """The median distance between two rows, from at most 2,000 of them; the mean where half are duplicates."""
-    if len(X) > MOST_ROWS:
-        X = X[rng.choice(len(X), MOST_ROWS, replace=False)]
-    distances = pdist(X)
-    return float(np.median(distances)) or float(np.mean(distances))
+@dataclass(frozen=True)
+class Tuning:
+    """What a search tried and what it chose.
 
-
-def number_of_clusters(X: Array, given: Sequence[np.ndarray], sigma: float, rng: np.random.Generator) -> int:
-    """As many clusters as the first given clustering has.
-
-    With nothing given: where the eigenvalues of the normalised kernel fall furthest, between 2 and 10 (the
-    eigengap of spectral clustering), at half the median distance, below which compact clusters come apart.
+    Attributes
+    ----------
+    table : DataFrame
+        One row per trial: where it came from, its parameters, every criterion, its score, and whether it was chosen.
+    parameters : dict
+        The chosen point as keyword arguments of `altclust.KDAC`; ``init`` holds the directions that were found.
+    reasons : str
+        Why this one, in words.
+    score : float
+        Of the chosen point; comparable between tables of the same size only.
+    rows : int array
+        The rows of the table that were looked at.
+    trials : list of Trial
     """
-    if given:
-        return int(given[0].max()) + 1
-    if len(X) > MOST_ROWS:
-        X = X[rng.choice(len(X), MOST_ROWS, replace=False)]
-    n = len(X)
-    most = min(MOST_CLUSTERS + 1, n - 1)
-    if most < 3:
-        return 2
-    K = Gaussian(sigma / 2).gram(X)
-    scale = 1 / np.sqrt(K.sum(axis=1))
-    values = lapack_subset(scale[:, None] * K * scale, n - most, n - 1)[0][::-1]
-    return int(np.argmax(-np.diff(values)[1:])) + 2
+
+    table: pd.DataFrame
+    parameters: dict[str, Any]
+    reasons: str
+    score: float
+    rows: np.ndarray
+    trials: list[Trial]
+
+
+def tune(
+    X: Any,
+    given: Any = None,
+    *,
+    n_clusters: int | None = None,
+    n_components: int | None = None,
+    novelty_weight: float | None = None,
+    subtract_given: bool | None = None,
+    rule: str = "separation",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    resume: str | os.PathLike | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Tuning:
+    """Search for the parameters with which `altclust.KDAC` finds the clearest view that is new.
+
+    Parameters
+    ----------
+    X : array or frame, shape (n_samples, n_features)
+        At most 400 of its rows are looked at.
+    given : None, labels, or several columns of labels
+    n_clusters, n_components, novelty_weight, subtract_given : optional
+        What is fixed already.
+    rule : {"separation", "paper"}
+        "separation": clusters that stand apart and stay the same when σ moves, novelty as a constraint. "paper": the
+        highest cluster quality among the points that satisfy Theorem 1's inequality or come closest, on a grid of σ
+        and λ, with q at the largest eigengap.
+    n_jobs : int, optional
+        Processes side by side.
+    progress : callable, optional
+        Called with (paths done, paths in all). A true answer ends the search with what there is.
+    resume : path, optional
+        Folder that keeps every finished path, so that an interrupted search goes on where it stopped.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    Tuning
+
+    Examples
+    --------
+    >>> from altclust import KDAC, tune
+    >>> from altclust.datasets import views
+    >>> data = views(150, ("blobs", "moons"), (2, 2), random_state=1)
+    >>> tuning = tune(data.X, data.given, n_clusters=2, random_state=0)
+    >>> model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
+    """
+    if rule not in RULES:
+        raise InputError(f"rule={rule!r} is not a rule: choose among {', '.join(RULES)}.")
+    holder = BaseEstimator()
+    table = check_rows(holder, X, reset=True)
+    codes = check_given(given, len(table))
+    check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
+    return search_parameters(
+        centre(holder, table)[0],
+        codes,
+        n_clusters=n_clusters,
+        n_components=n_components,
+        novelty_weight=novelty_weight,
+        subtract_given=subtract_given,
+        rule=rule,
+        n_jobs=n_jobs,
+        progress=progress,
+        resume=resume,
+        rng=generator(random_state),
+    )
+
+
+def search_parameters(
+    X: Array,
+    given: list[np.ndarray],
+    *,
+    n_clusters: int | None = None,
+    n_components: int | None = None,
+    novelty_weight: float | None = None,
+    scaling: str = "balanced",
+    subtract_given: bool | None = None,
+    rule: str = "separation",
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    resume: str | os.PathLike | None = None,
+    rng: np.random.Generator,
+) -> Tuning:
+    """`tune` on rows that are checked and centred."""
+    rows = np.arange(len(X)) if len(X) <= MOST_ROWS else np.sort(rng.choice(len(X), MOST_ROWS, replace=False))
+    looked_at, basis = row_space(X[rows] - X[rows].mean(axis=0))
+    codes = [c[rows] for c in given]
+    question = Question(looked_at, codes, n_clusters, n_components, novelty_weight, scaling, subtract_given)
+    seed = int(rng.integers(2**31))
+    find, follow, score, choose, explain = RULES[rule]
+    trials = [t for found in _follow(question, find(question), follow, seed, n_jobs, progress, resume) for t in found]
+    table = tabulate(trials)
+    table["score"] = score(table)
+    best = choose(trials, table)
+    table["chosen"] = np.arange(len(table)) == best
+    chosen = trials[best]
+    subtract = chosen.source == "residual"
+    if subtract:  # centres of all rows are a better start than where the sample ended
+        W = centre_directions(remove_given(X, given), chosen.n_clusters, chosen.n_components, rng)
+    else:
+        W = chosen.W if basis is None else basis @ chosen.W
+    parameters = {
+        "n_clusters": chosen.n_clusters,
+        "n_components": chosen.n_components,
+        "sigma": chosen.sigma,
+        "novelty_weight": chosen.novelty_weight,
+        "scaling": scaling,
+        "subtract_given": subtract,
+        "init": W,
+    }
+    row = table.iloc[best]
+    return Tuning(table, parameters, explain(row, table), float(row["score"]), rows, trials)
+
+
+def _widest(trials: list[Trial], best: int) -> int:
+    """The trial with the largest σ that shows the same clusters nearly as clearly as the best.
+
+    The score favours a small σ, where a longer fit on all rows has many ways to go astray.
+    """
+    chosen = trials[best]
+    same = [
+        i
+        for i, trial in enumerate(trials)
+        if (trial.source, trial.n_clusters, trial.n_components)
+        == (chosen.source, chosen.n_clusters, chosen.n_components)
+        and trial.sigma >= chosen.sigma
+        and trial.separation >= chosen.separation / 2
+        and nmi(trial.labels, chosen.labels) >= SAME
+    ]
+    return max(same, key=lambda i: trials[i].sigma, default=best)
+
+
+def search_once(question: Question, seed: int) -> tuple[np.ndarray, float]:
+    """The labels and the score of the best trial, in one process."""
+    with fitting_threads(len(question.X)):
+        trials = [trial for i, path in enumerate(paths(question)) for trial in walk(question, path, seed + i)]
+    table = tabulate(trials)
+    table["score"] = _separation_score(table)
+    return trials[_choose_separation(trials, table)].labels, float(table["score"].max())
+
+
+def _follow(
+    question: Question,
+    walks: list[Path],
+    follow: Callable[[Question, Path, int], list[Trial]],
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+    resume: str | os.PathLike | None,
+) -> list[list[Trial]]:
+    """The trials of every path, in the order of the paths, from the folder where they are there already."""
+    found: dict[int, list[Trial]] = {}
+    kept = None if resume is None else _Kept(FilePath(resume), question, seed)
+    if kept is not None:
+        found = {i: trials for i, walk in enumerate(walks) if (trials := kept.read(walk)) is not None}
+    open_paths = [i for i in range(len(walks)) if i not in found]
+    done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(_numbered)(follow, question, walks[i], i, seed) for i in open_paths
+    )
+    try:
+        for i, trials in done:
+            found[i] = trials
+            if kept is not None:
+                kept.write(walks[i], trials)
+            if progress is not None and progress(len(found), len(walks)):
+                break
+    finally:
+        done.close()
+    return [found[i] for i in sorted(found)]
+
+
+def _numbered(
+    follow: Callable[[Question, Path, int], list[Trial]], question: Question, path: Path, i: int, seed: int
+) -> tuple[int, list[Trial]]:
+    with fitting_threads(len(question.X)):
+        return i, follow(question, path, seed + i)
+
+
+class _Kept:
+    """The finished paths of one search in a folder, one file each."""
+
+    def __init__(self, folder: FilePath, question: Question, seed: int) -> None:
+        self.folder = folder
+        settings = {f.name: getattr(question, f.name) for f in fields(question) if f.name not in ("X", "given")}
+        digest = hashlib.sha256(repr((settings, seed)).encode())
+        for array in (question.X, *question.given):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        self.question = digest.hexdigest()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def _file(self, path: Path) -> FilePath:
+        return self.folder / f"{path.source.replace(' ', '-')}-{path.n_clusters}.npz"
+
+    def read(self, path: Path) -> list[Trial] | None:
+        file = self._file(path)
+        if not file.exists():
+            return None
+        arrays, meta = read_model(file, "trials")
+        if meta["question"] != self.question:
+            raise InputError(
+                f"resume={str(self.folder)!r} keeps the search of another table, of other parameters or of another "
+                "random_state: choose an empty folder."
+            )
+        own: list[dict[str, Any]] = [t | {a: arrays[f"{a}{i}"] for a in ARRAYS} for i, t in enumerate(meta["trials"])]
+        return [Trial(**t) for t in own]
+
+    def write(self, path: Path, trials: list[Trial]) -> None:
+        arrays = {f"{name}{i}": getattr(t, name) for i, t in enumerate(trials) for name in ARRAYS}
+        plain = [{k: v for k, v in vars(t).items() if k not in ARRAYS} for t in trials]
+        write_model(self._file(path), "trials", arrays, {"question": self.question, "trials": plain})
+
+
+def tabulate(trials: list[Trial]) -> pd.DataFrame:
+    """One row per trial, with every criterion that needs no labels."""
+    columns = [f.name for f in fields(Trial) if f.name not in ARRAYS] + ["separation", "suggested"]
+    table = pd.DataFrame([[getattr(t, c) for c in columns] for t in trials], columns=columns)
+    table.insert(3, "n_components", [t.n_components for t in trials])
+    table["persistence"], table["steadiness"] = persistence(trials)
+    return table
+
+
+def _separation_score(table: pd.DataFrame) -> pd.Series:
+    """Separation times persistence⁴; trials with outliers for clusters, or with nothing new, come last."""
+    score = table["separation"] * table["persistence"] ** 4
+    return score - 1e3 * (table["smallest"] < SMALLEST) - 1e6 * (table["novelty"] > NEWEST)
+
+
+def _choose_separation(trials: list[Trial], table: pd.DataFrame) -> int:
+    """The highest score, at the widest σ that shows the same; if none is clear, the steadiest residual trial.
+
+    Clusters that run into each other have no gap in the spectrum to score. What is given then tends to run through
+    all directions, and the rows are best seen without it. Steadiness counts by the share of pairs of rows that so many
+    clusters tell apart, since two clusters stay easily.
+    """
+    score = table["score"].to_numpy()
+    allowed = ((table["source"] == "residual") & (table["smallest"] >= SMALLEST)).to_numpy()
+    if score.max() >= FAINT or not allowed.any():
+        return _widest(trials, int(np.argmax(score)))
+    told_apart = (table["steadiness"] * (1 - 1 / table["n_clusters"])).to_numpy()
+    return int(np.argmax(np.where(allowed, told_apart, -1.0)))
+
+
+def _choose_highest(trials: list[Trial], table: pd.DataFrame) -> int:
+    return int(np.argmax(table["score"].to_numpy()))
+
+
+def _explain_separation(row: pd.Series, table: pd.DataFrame) -> str:
+    share = float(np.exp(row["separation"]))
+    new = "" if np.isnan(row["novelty"]) else f", NMI {row['novelty']:.2f} with what is given"
+    return (
+        f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}, from the "
+        f"{row['source']} path: cutting once more would cost {share:.1f} times as much, the labels agree to "
+        f"{row['persistence']:.2f} (NMI) with those at the neighbouring sigmas{new}; the best of {len(table)} trials."
+    )
+
+
+def _paper_score(table: pd.DataFrame) -> pd.Series:
+    """The quality where the inequality holds; elsewhere how close it comes to holding, below every quality."""
+    ratio = table["inequality"].fillna(-np.inf)
+    return table["quality"].where(ratio >= 1, -1 / np.maximum(ratio, 1e-300))
+
+
+def _explain_paper(row: pd.Series, table: pd.DataFrame) -> str:
+    holds = row["inequality"] >= 1
+    return (
+        f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g} and "
+        f"novelty_weight={row['novelty_weight']:g}: Theorem 1's inequality "
+        + (
+            "holds there, and cluster quality is the highest of the points where it does"
+            if holds
+            else f"holds nowhere on the grid and comes closest there (left over right {row['inequality']:.2g})"
+        )
+        + f"; {len(table)} trials."
+    )
+
+
+RULES: dict[str, tuple[Callable, Callable, Callable, Callable, Callable]] = {
+    "separation": (paths, walk, _separation_score, _choose_separation, _explain_separation),
+    "paper": (grid_paths, walk_grid, _paper_score, _choose_highest, _explain_paper),
+}

@@ -209,6 +209,13 @@ def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> No
         raise InputError(f"n_components={n_components} but X has {d} column(s): ask for at most {d}.")
 
 
+def generator(random_state: Any) -> np.random.Generator:
+    """One Generator from whatever scikit-learn calls a random state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)
+
+
 def check_solver(solver: Any) -> Any:
     """A solver of the user's own must be a dataclass with a tolerance, which the alternation tightens."""
     if not is_dataclass(solver) or isinstance(solver, type) or not hasattr(solver, "tol"):

@@ -18,7 +18,7 @@ from ..datasets import load_faces, load_webkb
 from ..estimators import KDAC
 from ..metrics import nmi
 from ..solvers import ISM, SOLVERS
-from ..tune import median_distance
+from ..thumb import median_distance
 from .authors import CANCELLED, authors_loop, printed_cost
 from .deadline import Timed
 from .settings import SETS, Task, load_task

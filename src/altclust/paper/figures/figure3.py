@@ -21,7 +21,7 @@ from ...metrics import nmi
 from ...plotting import COLOURS, SHAPES
 from ...problem import Objective, Problem, indicators
 from ...starts import random_start
-from ...tune import median_distance
+from ...thumb import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
 

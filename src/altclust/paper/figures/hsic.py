@@ -10,7 +10,7 @@ import numpy as np
 from ...kernels import Array
 from ...metrics import hsic
 from ...plotting import COLOURS
-from ...tune import median_distance
+from ...thumb import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
 

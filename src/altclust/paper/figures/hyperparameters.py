@@ -18,7 +18,7 @@ from ...metrics import nmi, novelty
 from ...plotting import COLOURS
 from ...solve import solve
 from ...solvers import SOLVERS, Status
-from ...tune import median_distance
+from ...thumb import median_distance
 from ..section import Section
 from ..settings import Task, load_task
 from .canvas import number, panels, publish

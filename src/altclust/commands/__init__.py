@@ -1,0 +1,1 @@
+"""The commands of the command line that work on a table, one file each."""

@@ -1,0 +1,51 @@
+"""Rows without the means of their given clusters, also for new rows, whose given cluster has to be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from .kernels import Array
+from .problem import indicators
+
+
+@dataclass(frozen=True)
+class GivenMeans:
+    """What to subtract from a row, by a linear discriminant that tells its given cluster from the row itself.
+
+    Attributes
+    ----------
+    means : list of arrays, shape (c, d)
+        One per given clustering: what each of its clusters adds to a centred row.
+    weights, intercepts : lists of arrays, shapes (c, d) and (c,)
+        The cluster of a row is where ``weights @ row + intercepts`` is largest.
+    """
+
+    means: list[Array]
+    weights: list[Array]
+    intercepts: list[Array]
+
+    @classmethod
+    def fit(cls, X: Array, given: Sequence[np.ndarray]) -> GivenMeans:
+        """From the centred rows X and the codes of every given clustering, −1 for unknown."""
+        Y = indicators(given, len(X), "paper")
+        effects = np.linalg.lstsq(Y, X, rcond=None)[0]
+        means, weights, intercepts = [], [], []
+        for codes in given:
+            known = codes >= 0
+            sizes = np.bincount(codes[known])
+            own, effects = effects[: len(sizes)], effects[len(sizes) :]
+            means.append(own - sizes @ own / sizes.sum())
+            model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X[known], codes[known])
+            two = len(model.coef_) == 1  # scikit-learn keeps only the difference of two classes
+            weights.append(np.vstack([-model.coef_, model.coef_]) if two else model.coef_)
+            intercepts.append(np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_)
+        return cls(means, weights, intercepts)
+
+    def remove(self, X: Array) -> Array:
+        """The centred rows X without the means of the clusters that they seem to belong to."""
+        parts = zip(self.means, self.weights, self.intercepts, strict=True)
+        return X - sum(m[np.argmax(X @ w.T + b, axis=1)] for m, w, b in parts)

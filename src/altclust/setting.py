@@ -1,0 +1,88 @@
+"""The values of one fit: what the user fixed, and a search or rules of thumb for the rest."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .kernels import Array
+from .search import Question
+from .thumb import median_distance, number_of_clusters
+from .tuning import Tuning, search_parameters
+from .validate import check_sigma, check_sizes, check_start
+
+logger = logging.getLogger(__name__)
+
+FEWEST_ROWS = 12  # below, there is nothing to search in
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Values of every parameter; q is None where the spectral start is to choose it."""
+
+    n_clusters: int
+    n_components: int | None
+    sigma: float
+    novelty_weight: float
+    scaling: str
+    subtract_given: bool
+    init: str | Array
+
+
+def settle(
+    kdac: Any, centred: Array, given: list[np.ndarray], rng: np.random.Generator
+) -> tuple[Setting, Question, Tuning | None]:
+    """Fill in what a KDAC left open.
+
+    Parameters
+    ----------
+    kdac : KDAC
+        With valid parameters.
+    centred : array, shape (n, d)
+    given : list of int arrays, shape (n,)
+    rng : Generator
+
+    Returns
+    -------
+    setting : Setting
+    question : Question
+        What was asked, with the k that was found: for asking it again of other rows.
+    tuning : Tuning or None
+        The search, if there was one.
+    """
+    n, d = centred.shape
+    k, q, weight, subtract = (
+        None if isinstance(value, str) else value
+        for value in (kdac.n_clusters, kdac.n_components, kdac.novelty_weight, kdac.subtract_given)
+    )
+    if not given:
+        subtract = False
+    if not isinstance(kdac.init, str):
+        q = check_start(kdac.init, d, q).shape[1]
+    check_sizes(n, d, k or 1, q)
+    if kdac.sigma == "auto" and isinstance(kdac.init, str) and kdac.init == "spectral" and k != 1 and n >= FEWEST_ROWS:
+        report = None if kdac.callback is None else lambda done, total: kdac.callback(0, np.nan, 1 - done / total)
+        tuning = search_parameters(
+            centred,
+            given,
+            n_clusters=k,
+            n_components=q,
+            novelty_weight=weight,
+            scaling=kdac.scaling,
+            subtract_given=subtract,
+            n_jobs=kdac.n_jobs,
+            progress=report,
+            rng=rng,
+        )
+        logger.info("chose %s", tuning.reasons)
+        setting = Setting(**tuning.parameters)
+        return setting, Question(centred, given, setting.n_clusters, q, weight, kdac.scaling, subtract), tuning
+    sigma = median_distance(centred, rng) if kdac.sigma == "auto" else check_sigma(float(kdac.sigma), centred)
+    if k is None:
+        k = number_of_clusters(centred, given, sigma, rng)
+    weight, subtract = 1.0 if weight is None else float(weight), bool(subtract)
+    setting = Setting(k, q, sigma, weight, kdac.scaling, subtract, kdac.init)
+    return setting, Question(centred, given, k, q, weight, kdac.scaling, subtract, sigma), None
