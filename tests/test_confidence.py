@@ -70,6 +70,7 @@ def test_chance_is_a_probability_of_reaching_the_score():
         (0.2, 1.0, "no stronger than chance (p = 0.2 against shuffled rows, labels agree to 1.00"),
         (0.01, 0.1, "no stronger than chance: other rows show other clusters (p = 0.01"),
         (0.01, 0.5, "stronger than chance, but its borders move from sample to sample (p = 0.01"),
+        (0.001, 0.1, "stronger than chance, and not the only one: other rows show another first (p = 0.001"),
         (0.01, 0.9, "stronger than chance and comes back on other rows (p = 0.01"),
     ],
 )
@@ -116,7 +117,7 @@ def test_too_few_rows_are_said_to_be_too_few():
     sure = KDAC(2, sigma=1.0, random_state=0).fit(data.X, data.given).confidence_
     assert np.isnan(sure.p_value)
     assert not sure.is_real
-    assert sure.verdict == f"{FEWEST_ROWS - 1} rows are too few to tell a view from chance."
+    assert sure.verdict == f"{FEWEST_ROWS - 1} rows are too few to tell this view from chance."
 
 
 @pytest.mark.parametrize("asked", [True, False])

@@ -214,3 +214,35 @@ def test_directions_come_back_in_the_columns_of_the_table():
     W = tune(X, data.given, n_clusters=2, random_state=0).parameters["init"]
     assert W.shape[0] == 7
     assert np.allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_clusters": 0}, "n_clusters=0 must be a whole number of at least 1"),
+        ({"n_components": 2.5}, "n_components=2.5 must be a whole number"),
+        ({"novelty_weight": -1}, "novelty_weight=-1 must lie between 0 and 1e9"),
+        ({"resume": "kept"}, "needs random_state to be a number"),
+        ({"rule": "paper", "subtract_given": True}, "subtract_given=True needs something given"),
+        ({"n_clusters": 120}, "leaves nothing to search for"),
+    ],
+)
+def test_wrong_values_get_a_sentence(data, options, words):
+    with pytest.raises(InputError, match=words):
+        tune(data.X, data.given, **options)
+
+
+def test_rows_that_are_all_explained_have_no_residual_view():
+    rng = np.random.default_rng(0)
+    given = rng.integers(3, size=60)
+    X = np.column_stack([1.7 * given + 0.3, given == 1]).astype(float)
+    assert not tune(X, given, n_clusters=2, random_state=0).parameters["subtract_given"]
+
+
+def test_few_known_labels():
+    data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
+    given = np.full(60, -1)
+    given[:2] = 0, 1
+    with pytest.raises(InputError, match="too few to tell the cluster of a new row"):
+        KDAC(2, sigma=1.0, subtract_given=True).fit(data.X, given)
+    assert KDAC(2, subtract_given=False, random_state=0).fit(data.X, given).n_clusters_ == 2

@@ -24,6 +24,7 @@ SHARE = 0.8  # of the rows in a resample
 FAINT = 0.02  # scores below are all alike
 LEAST_SPREAD = 0.25  # of log scores: eight shuffles may agree by accident
 SMALL_CELL = 10  # rows per cell of all given clusterings, below which rows are shuffled across cells
+CERTAIN = 0.002  # p-value from which instability only means that there are several views
 SURE = 0.1  # p-value; with FLEETING it was chosen on 40 + 40 tables of benchmarks/confidence.py
 FLEETING, STABLE = 0.5, 0.8  # stability
 
@@ -54,8 +55,8 @@ class Confidence:
 
     @property
     def is_real(self) -> bool:
-        """Whether the view is stronger than chance and does not fall apart on other rows."""
-        return self.p_value <= SURE and self.stability >= FLEETING
+        """Whether the view is stronger than chance: beyond doubt, or likely so and not falling apart on other rows."""
+        return self.p_value <= CERTAIN or (self.p_value <= SURE and self.stability >= FLEETING)
 
     def __str__(self) -> str:
         return self.verdict
@@ -88,8 +89,8 @@ def assess(
     Confidence
     """
     n = len(question.X)
-    if n < FEWEST_ROWS:
-        return Confidence(np.nan, np.nan, np.nan, np.array([]), f"{n} rows are too few to tell a view from chance.")
+    if n < FEWEST_ROWS or (question.n_clusters or 2) >= SHARE * min(n, ROWS) - 1:
+        return Confidence(np.nan, np.nan, np.nan, np.array([]), f"{n} rows are too few to tell this view from chance.")
     rows = rng.permutation(n)[:ROWS]
     looked_at = _take(question, rows)
     resamples = [rng.permutation(len(rows))[: int(SHARE * len(rows))] for _ in range(RESAMPLES)]
@@ -156,6 +157,8 @@ def _verdict(p_value: float, stability: float) -> str:
     figures = f"(p = {p_value:.2g} against shuffled rows, labels agree to {stability:.2f} between resamples)"
     if p_value > SURE:
         return f"This view is no stronger than chance {figures}."
+    if stability < FLEETING and p_value <= CERTAIN:
+        return f"This view is stronger than chance, and not the only one: other rows show another first {figures}."
     if stability < FLEETING:
         return f"This view is no stronger than chance: other rows show other clusters {figures}."
     if stability < STABLE:

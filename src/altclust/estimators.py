@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -23,6 +24,7 @@ from .metrics import feature_weights, novelty
 from .problem import SCALINGS, Problem, indicators, remove_given, row_space
 from .result import Result
 from .saving import load_kdac, save_kdac
+from .search import Question
 from .setting import Setting, settle
 from .solve import Callback, solve
 from .solvers import SOLVERS, Solver, Status
@@ -83,7 +85,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Processes that search side by side.
     callback : callable, optional
         Called after each round with (round, F, change), and during the search with (0, NaN, share of it that is
-        left). A true answer ends the fit with what there is.
+        left). A true answer ends the round or the search that is under way with what there is.
     random_state : int, Generator or None
 
     Attributes
@@ -207,11 +209,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         given = check_given(y, len(table))
         centred, mean = centre(self, table)
         with fitting_threads(len(table)):
-            setting, self._question, self.tuning_ = settle(self, centred, given, rng)
-            self._given_means = GivenMeans.fit(centred, given) if setting.subtract_given else None
+            setting, question, tuning = settle(self, centred, given, rng)
+            means = GivenMeans.fit(centred, given) if setting.subtract_given else None
             rows = remove_given(centred, given) if setting.subtract_given else centred
             problem, result = self._solve(self._problem(rows, given, setting), setting, rng)
-        self.subtract_given_ = setting.subtract_given
+        self.tuning_, self.subtract_given_, self._given_means = tuning, setting.subtract_given, means
+        used = question.n_components if tuning is not None else result.W.shape[1]
+        self._question: Question | None = replace(question, n_components=used)
         self._certificate: Certificate | None = None
         self._confidence: Confidence | None = None
         self._certify = (problem, result.W, result.gamma)
@@ -331,7 +335,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,)."""
-        projected = self.transform(X)
+        projected = self.transform(X)  # which refuses where nothing was fitted
         return self._map.labels(projected)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:

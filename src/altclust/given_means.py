@@ -10,6 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .kernels import Array
 from .problem import indicators
+from .validate import InputError
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class GivenMeans:
             sizes = np.bincount(codes[known])
             own, effects = effects[: len(sizes)], effects[len(sizes) :]
             means.append(own - sizes @ own / sizes.sum())
+            if known.sum() <= len(sizes):
+                raise InputError(
+                    f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
+                    "new row; pass subtract_given=False."
+                )
             model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X[known], codes[known])
             two = len(model.coef_) == 1  # scikit-learn keeps only the difference of two classes
             weights.append(np.vstack([-model.coef_, model.coef_]) if two else model.coef_)

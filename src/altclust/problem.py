@@ -159,7 +159,8 @@ def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
     their indicators, which for one clustering subtracts the mean of each row's cluster.
     """
     Y = indicators(given, len(X))
-    return X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
+    left = X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
+    return np.where(np.abs(left) > 1e-12 * np.abs(X).max(), left, 0.0)
 
 
 def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:

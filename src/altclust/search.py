@@ -4,8 +4,8 @@ Spectral clustering sees compact clusters at a large σ and thin ones at a small
 start only for some of them. So a path fixes where W begins and walks through σ:
 
 - "cooled": from the spectral start at the median distance, σ shrinking, each stage from the last W;
-- "components": the plane of the two independent components of X with the lightest tails that tell nothing of what is
-  given;
+- "components": the plane of an independent component of X with light tails that tells nothing of what is given, and of
+  the one that depends on it most;
 - "residual": rows without the means of their given clusters, in the directions of their k-means centres. It is the
   only one that finds a view whose directions all carry what is given as well.
 
@@ -166,7 +166,7 @@ def paths(question: Question) -> list[Path]:
         return [Path("fixed", k)]
     sources = [] if question.residual else ["cooled", "components"]
     walks = [Path(source, c) for source in sources for c in ([k] if k else FIRST_CLUSTERS)]
-    if question.given and question.residual is not False:
+    if question.given and question.residual is not False and remove_given(question.X, question.given).any():
         walks += [Path("residual", c) for c in ([k] if k else RESIDUAL_CLUSTERS)]
     return [walk for walk in walks if walk.n_clusters < len(question.X)]
 
@@ -369,6 +369,8 @@ def _told(values: Array, codes: np.ndarray) -> float:
     """Cramér's V² between equally filled bins of the values and the known codes."""
     known = codes >= 0
     n = int(known.sum())
+    if len(np.unique(codes[known])) < 2:
+        return 0.0
     ranks = _bins(values[known])
     table = np.zeros((ranks.max() + 1, codes.max() + 1))
     np.add.at(table, (ranks, codes[known]), 1.0)

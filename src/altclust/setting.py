@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .kernels import Array
-from .search import Question
+from .search import MOST_ROWS, Question
 from .thumb import median_distance, number_of_clusters
 from .tuning import Tuning, search_parameters
 from .validate import check_sigma, check_sizes, check_start
@@ -63,7 +63,14 @@ def settle(
     if not isinstance(kdac.init, str):
         q = check_start(kdac.init, d, q).shape[1]
     check_sizes(n, d, k or 1, q)
-    if kdac.sigma == "auto" and isinstance(kdac.init, str) and kdac.init == "spectral" and k != 1 and n >= FEWEST_ROWS:
+    if (
+        kdac.sigma == "auto"
+        and isinstance(kdac.init, str)
+        and kdac.init == "spectral"
+        and k != 1
+        and n >= FEWEST_ROWS
+        and (k is None or k < min(n, MOST_ROWS))
+    ):
         report = None if kdac.callback is None else lambda done, total: kdac.callback(0, np.nan, 1 - done / total)
         tuning = search_parameters(
             centred,
@@ -85,4 +92,7 @@ def settle(
         k = number_of_clusters(centred, given, sigma, rng)
     weight, subtract = 1.0 if weight is None else float(weight), bool(subtract)
     setting = Setting(k, q, sigma, weight, kdac.scaling, subtract, kdac.init)
-    return setting, Question(centred, given, k, q, weight, kdac.scaling, subtract, sigma), None
+    # directions that were found elsewhere are judged by a search, as if they had been found here
+    searched = not isinstance(kdac.init, str)
+    asked = Question(centred, given, k, q, weight, kdac.scaling, subtract, None if searched else sigma)
+    return setting, asked, None

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from numbers import Integral
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -90,7 +91,8 @@ def tune(
     progress : callable, optional
         Called with (paths done, paths in all). A true answer ends the search with what there is.
     resume : path, optional
-        Folder that keeps every finished path, so that an interrupted search goes on where it stopped.
+        Folder that keeps every finished path, so that an interrupted search goes on where it stopped; needs
+        `random_state` to be a number.
     random_state : int, Generator or None
 
     Returns
@@ -107,9 +109,18 @@ def tune(
     """
     if rule not in RULES:
         raise InputError(f"rule={rule!r} is not a rule: choose among {', '.join(RULES)}.")
+    if resume is not None and not isinstance(random_state, Integral):
+        raise InputError(
+            f"resume={str(resume)!r} needs random_state to be a number: the search must be the same again."
+        )
+    if novelty_weight is not None and not 0 <= novelty_weight <= 1e9:
+        raise InputError(f"novelty_weight={novelty_weight!r} must lie between 0 and 1e9.")
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
     codes = check_given(given, len(table))
+    if subtract_given and (not codes or rule == "paper"):
+        raise InputError('subtract_given=True needs something given, and the rule "separation".')
+    n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
     return search_parameters(
         centre(holder, table)[0],
@@ -124,6 +135,14 @@ def tune(
         resume=resume,
         rng=generator(random_state),
     )
+
+
+def _whole(name: str, value: Any) -> int | None:
+    if value is None or value == "auto":
+        return None
+    if not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name}={value!r} must be a whole number of at least 1; leave it out to search for it.")
+    return int(value)
 
 
 def search_parameters(
@@ -148,6 +167,10 @@ def search_parameters(
     question = Question(looked_at, codes, n_clusters, n_components, novelty_weight, scaling, subtract_given)
     seed = int(rng.integers(2**31))
     find, follow, score, choose, explain = RULES[rule]
+    if not find(question):
+        raise InputError(
+            f"n_clusters={n_clusters} in {len(rows)} rows leaves nothing to search for: fix sigma, or lower it."
+        )
     trials = [t for found in _follow(question, find(question), follow, seed, n_jobs, progress, resume) for t in found]
     table = tabulate(trials)
     table["score"] = score(table)
@@ -184,6 +207,8 @@ def _widest(trials: list[Trial], best: int) -> int:
         if (trial.source, trial.n_clusters, trial.n_components)
         == (chosen.source, chosen.n_clusters, chosen.n_components)
         and trial.sigma >= chosen.sigma
+        and trial.smallest >= min(SMALLEST, chosen.smallest)
+        and not trial.novelty > max(NEWEST, chosen.novelty)
         and trial.separation >= chosen.separation / 2
         and nmi(trial.labels, chosen.labels) >= SAME
     ]
@@ -293,7 +318,8 @@ def _choose_separation(trials: list[Trial], table: pd.DataFrame) -> int:
     clusters tell apart, since two clusters stay easily.
     """
     score = table["score"].to_numpy()
-    allowed = ((table["source"] == "residual") & (table["smallest"] >= SMALLEST)).to_numpy()
+    new = ~(table["novelty"] > NEWEST)
+    allowed = (new & (table["source"] == "residual") & (table["smallest"] >= SMALLEST)).to_numpy()
     if score.max() >= FAINT or not allowed.any():
         return _widest(trials, int(np.argmax(score)))
     told_apart = (table["steadiness"] * (1 - 1 / table["n_clusters"])).to_numpy()
@@ -306,22 +332,26 @@ def _choose_highest(trials: list[Trial], table: pd.DataFrame) -> int:
 
 def _explain_separation(row: pd.Series, table: pd.DataFrame) -> str:
     share = float(np.exp(row["separation"]))
+    faint = table["score"].max() < FAINT and row["source"] == "residual"
+    why = "none is clear, and this is the steadiest without the given means" if faint else "the best"
     new = "" if np.isnan(row["novelty"]) else f", NMI {row['novelty']:.2f} with what is given"
     return (
         f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}, from the "
         f"{row['source']} path: cutting once more would cost {share:.1f} times as much, the labels agree to "
-        f"{row['persistence']:.2f} (NMI) with those at the neighbouring sigmas{new}; the best of {len(table)} trials."
+        f"{row['persistence']:.2f} (NMI) with those at the neighbouring sigmas{new}; {why} of {len(table)} trials."
     )
 
 
 def _paper_score(table: pd.DataFrame) -> pd.Series:
     """The quality where the inequality holds; elsewhere how close it comes to holding, below every quality."""
+    if table["inequality"].isna().all():  # W spans everything
+        return table["quality"]
     ratio = table["inequality"].fillna(-np.inf)
     return table["quality"].where(ratio >= 1, -1 / np.maximum(ratio, 1e-300))
 
 
 def _explain_paper(row: pd.Series, table: pd.DataFrame) -> str:
-    holds = row["inequality"] >= 1
+    holds = not row["inequality"] < 1
     return (
         f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g} and "
         f"novelty_weight={row['novelty_weight']:g}: Theorem 1's inequality "

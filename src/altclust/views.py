@@ -27,7 +27,7 @@ class ViewDiscovery(BaseEstimator):
     max_views : int
         Where "auto" stops in any case.
     significance : float
-        The p-value up to which "auto" takes a view for real.
+        The p-value up to which "auto" takes a view for real, at most 0.1; the confidence must call it real as well.
     n_jobs : int, optional
         Processes that search side by side, unless `estimator` says its own.
     callback : callable, optional
@@ -116,7 +116,8 @@ class ViewDiscovery(BaseEstimator):
             model.fit(X, np.column_stack(known) if known else None)
             if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
                 self.rejected_ = model
-                self.stopped_ = f"View {len(self.views_) + 1}: {model.confidence_.verdict}"
+                bound = f" (significance={self.significance:g})" if model.confidence_.is_real else ""
+                self.stopped_ = f"View {len(self.views_) + 1}: {model.confidence_.verdict}{bound}"
                 break
             p_values.append(model.confidence_.p_value if tested else np.nan)
             self.views_.append(model)

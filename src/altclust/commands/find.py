@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ..estimators import KDAC
@@ -96,7 +97,8 @@ def read_parameters(
 ) -> tuple[dict[str, Any], str | None]:
     """What `altclust tune` chose for this table as arguments of KDAC, and why."""
     if fixed:
-        raise UsageError(f"--parameters {file} holds every parameter: leave out --{next(iter(fixed)).split('_')[-1]}.")
+        option = next(iter(fixed)).removeprefix("n_").replace("_", "-")
+        raise UsageError(f"--parameters {file} holds every parameter: leave out --{option}.")
     try:
         content = json.loads(file.read_text())
         chosen = {name: content[name] for name in CHOSEN} | {"init": np.array(list(content["directions"].values()))}
@@ -141,7 +143,7 @@ def _show(figures: dict[str, Any], out: Path) -> None:
     table.add_row("clusters", f"{figures['clusters']}  ({counts} rows)")
     table.add_row("novelty", new)
     table.add_row("quality", f"{figures['quality']:.3f}  (HSIC at this sigma; at most {figures['clusters']})")
-    table.add_row("features", ", ".join(f"{name} {weight:.0%}" for name, weight in top))
+    table.add_row("features", escape(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     if figures["reasons"] is not None:
         table.add_row("search", figures["reasons"])
     if figures["confidence"] is not None:

@@ -26,8 +26,8 @@ console = Console(stderr=True)
 
 TableFile = Annotated[Path, typer.Argument(help="A CSV file with a header line.")]
 Given = Annotated[list[str] | None, typer.Option(help="Column with what you know; may be repeated.")]
-Clusters = Annotated[int | None, typer.Option(help="Clusters to find; searched for if left out.")]
-Components = Annotated[int | None, typer.Option(help="Directions to find; searched for if left out.")]
+Clusters = Annotated[int | None, typer.Option(min=1, help="Clusters to find; searched for if left out.")]
+Components = Annotated[int | None, typer.Option(min=1, help="Directions to find; searched for if left out.")]
 Standardise = Annotated[bool, typer.Option(help="Give every column unit variance first.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Processes that search side by side; 0 is one for each core.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -104,6 +104,8 @@ def prepare(
     clash = [name for name in frame.columns if adds is not None and re.fullmatch(adds, name)]
     if clash:
         raise UsageError(f"{table} has a column {clash[0]!r} already, which the result would overwrite: rename it.")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out} is a file: name a folder.")
     taken = written(out, files)
     if taken and not force:
         raise UsageError(f"{taken[0]} exists: choose another --out, or pass --force to overwrite.")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.status import Status
 from rich.table import Table
 
@@ -134,7 +135,7 @@ def _show(figures: dict[str, Any], out: Path) -> None:
         for i, view in enumerate(figures["views"], 1):
             top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
             numbers = [_shown(view[name]) for name in ("novelty", "p_value", "stability")]
-            table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, top)
+            table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, escape(top))
         Console().print(table)
     else:
         Console().print("No view was found.")
