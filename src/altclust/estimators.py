@@ -224,12 +224,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.novelty_ = novelty(self.labels_, given)
         self.feature_weights_ = feature_weights(self.components_.T, centred)
         if self.novelty_ > 0.5:
-            warnings.warn(
-                f"The view that was found resembles what was given (NMI {self.novelty_:.2f}): raise novelty_weight, or "
-                "change sigma or n_components.",
-                UserWarning,
-                stacklevel=2,
-            )
+            alike = f"The view that was found resembles what was given (NMI {self.novelty_:.2f})"
+            warnings.warn(f"{alike}: raise novelty_weight, or change sigma or n_components.", UserWarning, stacklevel=2)
         if result.status is not Status.CONVERGED:
             moves = result.history["change_W"][-1], result.history["change_U"][-1]
             warnings.warn(
@@ -246,13 +242,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         rank = inside.shape[1]
         q = setting.n_components
         if not isinstance(self.n_components, str) and self.n_components > rank:
-            warnings.warn(
-                f"n_components={self.n_components} but the rows of X span only {rank} direction(s): {rank} are used.",
-                UserWarning,
-                stacklevel=3,
+            message = (
+                f"n_components={self.n_components} but the rows of X span only {rank} direction(s): {rank} are used."
             )
-        Y = indicators(given, len(rows), self.scaling)
-        kernel = Gaussian(setting.sigma)
+            warnings.warn(message, UserWarning, stacklevel=3)
+        Y, kernel = indicators(given, len(rows), self.scaling), Gaussian(setting.sigma)
         return Problem(inside, basis, Y, setting.n_clusters, min(q or rank, rank), setting.novelty_weight, kernel)
 
     def _solve(self, problem: Problem, setting: Setting, rng: np.random.Generator) -> tuple[Problem, Result]:
@@ -313,9 +307,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 raise InputError(
                     "confidence_ was not asked for before the model was saved, and needs the rows: fit again."
                 )
-            self._confidence = assess(
-                self._question, self.labels_, n_jobs=self.n_jobs, rng=generator(self.random_state)
-            )
+            rng = generator(self.random_state)
+            self._confidence = assess(self._question, self.labels_, n_jobs=self.n_jobs, rng=rng)
         return self._confidence
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -335,8 +328,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,)."""
-        projected = self.transform(X)  # which refuses where nothing was fitted
-        return self._map.labels(projected)
+        check_is_fitted(self)
+        return self._map.labels(self.transform(X))
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y is what is known."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -16,11 +15,11 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
 from .grid import grid_paths, walk_grid
+from .kept import ARRAYS, KeptPaths
 from .kernels import Array
 from .metrics import nmi
 from .problem import remove_given, row_space
 from .search import MOST_ROWS, Path, Question, Trial, centre_directions, paths, persistence, walk
-from .storage import read_model, write_model
 from .threads import fitting_threads
 from .validate import InputError, centre, check_given, check_rows, check_sizes, generator
 
@@ -28,7 +27,6 @@ SMALLEST = 0.03  # share of rows below which a cluster is taken for outliers
 FAINT = 1.0  # score below which no trial is clear
 NEWEST = 0.3  # NMI with what is given above which a view is not an alternative
 SAME = 0.9  # NMI from which two trials show the same clusters
-ARRAYS = ("W", "labels", "spectrum")  # of a trial
 Progress = Callable[[int, int], Any]
 
 
@@ -235,7 +233,7 @@ def _follow(
 ) -> list[list[Trial]]:
     """The trials of every path, in the order of the paths, from the folder where they are there already."""
     found: dict[int, list[Trial]] = {}
-    kept = None if resume is None else _Kept(FilePath(resume), question, seed)
+    kept = None if resume is None else KeptPaths(FilePath(resume), question, seed)
     if kept is not None:
         found = {i: trials for i, walk in enumerate(walks) if (trials := kept.read(walk)) is not None}
     open_paths = [i for i in range(len(walks)) if i not in found]
@@ -259,40 +257,6 @@ def _numbered(
 ) -> tuple[int, list[Trial]]:
     with fitting_threads(len(question.X)):
         return i, follow(question, path, seed + i)
-
-
-class _Kept:
-    """The finished paths of one search in a folder, one file each."""
-
-    def __init__(self, folder: FilePath, question: Question, seed: int) -> None:
-        self.folder = folder
-        settings = {f.name: getattr(question, f.name) for f in fields(question) if f.name not in ("X", "given")}
-        digest = hashlib.sha256(repr((settings, seed)).encode())
-        for array in (question.X, *question.given):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        self.question = digest.hexdigest()
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def _file(self, path: Path) -> FilePath:
-        return self.folder / f"{path.source.replace(' ', '-')}-{path.n_clusters}.npz"
-
-    def read(self, path: Path) -> list[Trial] | None:
-        file = self._file(path)
-        if not file.exists():
-            return None
-        arrays, meta = read_model(file, "trials")
-        if meta["question"] != self.question:
-            raise InputError(
-                f"resume={str(self.folder)!r} keeps the search of another table, of other parameters or of another "
-                "random_state: choose an empty folder."
-            )
-        own: list[dict[str, Any]] = [t | {a: arrays[f"{a}{i}"] for a in ARRAYS} for i, t in enumerate(meta["trials"])]
-        return [Trial(**t) for t in own]
-
-    def write(self, path: Path, trials: list[Trial]) -> None:
-        arrays = {f"{name}{i}": getattr(t, name) for i, t in enumerate(trials) for name in ARRAYS}
-        plain = [{k: v for k, v in vars(t).items() if k not in ARRAYS} for t in trials]
-        write_model(self._file(path), "trials", arrays, {"question": self.question, "trials": plain})
 
 
 def tabulate(trials: list[Trial]) -> pd.DataFrame:
