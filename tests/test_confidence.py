@@ -67,7 +67,9 @@ def test_chance_is_a_probability_of_reaching_the_score():
 @pytest.mark.parametrize(
     ("p_value", "stability", "words"),
     [
-        (0.2, 1.0, "no stronger than chance (p = 0.2 against shuffled rows, labels agree to 1.00"),
+        (0.2, 0.8, "no stronger than chance (p = 0.2 against shuffled rows, labels agree to 0.80"),
+        (0.4, 1.0, "no stronger than chance (p = 0.4"),
+        (0.2, 1.0, "barely clearer than chance, but comes back on other rows (p = 0.2"),
         (0.01, 0.1, "no stronger than chance: other rows show other clusters (p = 0.01"),
         (0.01, 0.5, "stronger than chance, but its borders move from sample to sample (p = 0.01"),
         (0.001, 0.1, "stronger than chance, and not the only one: other rows show another first (p = 0.001"),

@@ -27,7 +27,7 @@ class ViewDiscovery(BaseEstimator):
     max_views : int
         Where "auto" stops in any case.
     significance : float
-        The p-value up to which "auto" takes a view for real, at most 0.1; the confidence must call it real as well.
+        The p-value above which "auto" takes no view for real, whatever its `confidence_` says.
     n_jobs : int, optional
         Processes that search side by side, unless `estimator` says its own.
     callback : callable, optional
@@ -73,7 +73,7 @@ class ViewDiscovery(BaseEstimator):
         *,
         estimator: KDAC | None = None,
         max_views: int = 8,
-        significance: float = 0.1,
+        significance: float = 0.3,
         n_jobs: int | None = None,
         callback: Callable[[int, KDAC], Any] | None = None,
         random_state: int | None = None,
