@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from scipy.stats.contingency import association, crosstab
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -73,11 +74,6 @@ def _bins(values: Array, bins: int = 6) -> np.ndarray:
 def _told(values: Array, codes: np.ndarray) -> float:
     """Cramér's V² between equally filled bins of the values and the known codes."""
     known = codes >= 0
-    n = int(known.sum())
     if len(np.unique(codes[known])) < 2:
         return 0.0
-    ranks = _bins(values[known])
-    table = np.zeros((ranks.max() + 1, codes.max() + 1))
-    np.add.at(table, (ranks, codes[known]), 1.0)
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
-    return float(np.sum((table - expected) ** 2 / np.maximum(expected, 1e-12)) / n / (min(table.shape) - 1))
+    return float(association(crosstab(_bins(values[known]), codes[known]).count, method="cramer") ** 2)

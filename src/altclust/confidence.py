@@ -25,9 +25,9 @@ FAINT = 0.02  # scores below are all alike
 LEAST_SPREAD = 0.25  # of log scores: eight shuffles may agree by accident
 SMALL_CELL = 10  # rows per cell of all given clusterings, below which rows are shuffled across cells
 CERTAIN = 0.002  # p-value from which instability only means that there are several views
-SURE = 0.1  # p-value; with FLEETING it was chosen on 40 + 40 tables of benchmarks/confidence.py
+SURE = 0.1  # p-value; all these bounds were set with the tables of benchmarks/confidence.py at hand
 LIKELY = 0.3  # p-value up to which a view that other rows confirm is believed
-FLEETING, STABLE, CONFIRMED = 0.5, 0.8, 0.9  # stability; noise stayed below 0.7
+FLEETING, STABLE, CONFIRMED = 0.5, 0.8, 0.9  # stability; normal noise stayed below 0.7
 
 
 @dataclass(frozen=True)

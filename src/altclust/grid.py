@@ -8,6 +8,7 @@ import numpy as np
 
 from .certificate import eigengap
 from .engines import choose
+from .kernels import Gaussian
 from .problem import Objective
 from .search import Path, Question, Trial, pose, short_fit
 from .starts import spectral_start
@@ -34,12 +35,11 @@ def walk_grid(question: Question, path: Path, seed: int) -> list[Trial]:
     X, k = question.X, path.n_clusters
     sigma = SIGMAS[stage] * median_distance(X, rng)
     most = question.directions(k)
+    engine = choose(X, Gaussian(sigma))[0]
     trials, embedding = [], None
     for weight in WEIGHTS if question.novelty_weight is None else (question.novelty_weight,):
         asked = replace(question, novelty_weight=weight)
-        problem = pose(asked, X, k, most, sigma)
-        engine = choose(X, problem.kernel)[0]
-        start = spectral_start(problem, engine, embedding)
+        start = spectral_start(pose(asked, X, k, most, sigma), engine, embedding)
         embedding = start.embedding
         q = most if question.n_components is not None else min(start.gap(most=k), most)
         trial, result = short_fit(asked, X, "grid", stage, k, start.vectors[:, :q], sigma, rng, embedding)

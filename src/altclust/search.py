@@ -32,10 +32,9 @@ from .solve import solve
 from .solvers import ISM, Solver
 from .solvers.grassmann import orthonormal
 from .starts import spectral_start
-from .thumb import median_distance
+from .thumb import MOST_CLUSTERS, median_distance
 
 MOST_ROWS = 400  # rows that the search looks at; the fit that follows uses all
-MOST_CLUSTERS = 10
 FIRST_CLUSTERS = (2, 3)
 COOLED = 9  # stages
 COOLING = 0.7
@@ -53,7 +52,7 @@ class Question:
     Attributes
     ----------
     X : array, shape (n, r)
-        Centred rows, not more than `MOST_ROWS`.
+        Centred rows; a search is asked of `MOST_ROWS` at most.
     given : list of int arrays, shape (n,)
     n_clusters, n_components : int or None
         Fixed, or to be found.

@@ -165,11 +165,12 @@ def search_parameters(
     question = Question(looked_at, codes, n_clusters, n_components, novelty_weight, scaling, subtract_given)
     seed = int(rng.integers(2**31))
     find, follow, score, choose, explain = RULES[rule]
-    if not find(question):
+    walks = find(question)
+    if not walks:
         raise InputError(
             f"n_clusters={n_clusters} in {len(rows)} rows leaves nothing to search for: fix sigma, or lower it."
         )
-    trials = [t for found in _follow(question, find(question), follow, seed, n_jobs, progress, resume) for t in found]
+    trials = [t for found in _follow(question, walks, follow, seed, n_jobs, progress, resume) for t in found]
     table = tabulate(trials)
     table["score"] = score(table)
     best = choose(trials, table)
@@ -315,16 +316,15 @@ def _paper_score(table: pd.DataFrame) -> pd.Series:
 
 
 def _explain_paper(row: pd.Series, table: pd.DataFrame) -> str:
-    holds = not row["inequality"] < 1
+    if np.isnan(row["inequality"]):
+        why = "is silent, since W spans everything, and cluster quality is the highest"
+    elif row["inequality"] >= 1:
+        why = "holds there, and cluster quality is the highest of the points where it does"
+    else:
+        why = f"holds nowhere on the grid and comes closest there (left over right {row['inequality']:.2g})"
     return (
         f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g} and "
-        f"novelty_weight={row['novelty_weight']:g}: Theorem 1's inequality "
-        + (
-            "holds there, and cluster quality is the highest of the points where it does"
-            if holds
-            else f"holds nowhere on the grid and comes closest there (left over right {row['inequality']:.2g})"
-        )
-        + f"; {len(table)} trials."
+        f"novelty_weight={row['novelty_weight']:g}: Theorem 1's inequality {why}; {len(table)} trials."
     )
 
 
