@@ -4,6 +4,7 @@ from .certificate import Certificate
 from .confidence import Confidence
 from .estimators import KDAC
 from .solvers import ISM, Growth, Newton, Stiefel
+from .sources import open_rows
 from .tuning import Tuning, tune
 from .validate import InputError
 from .views import ViewDiscovery
@@ -21,5 +22,6 @@ __all__ = [
     "Stiefel",
     "Tuning",
     "ViewDiscovery",
+    "open_rows",
     "tune",
 ]

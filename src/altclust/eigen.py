@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lapack
+from array_api_compat import array_namespace, device, is_numpy_namespace
+from scipy.linalg import eigh, get_lapack_funcs
 from scipy.sparse.linalg import lobpcg
 
-from .kernels import Array
+from .kernels import Array, like, to_numpy
+from .krylov import GUARDS, Ritz, krylov, ritz
 
 METHODS = ("auto", "full", "subset", "lobpcg", "power")
 MANY_COLUMNS = 256  # from where a warm LOBPCG is faster than LAPACK's subset
@@ -31,8 +31,9 @@ def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
 
 def fix_signs(V: Array) -> Array:
     """Turn every column so that its entry of largest modulus is positive."""
-    pivots = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
-    return V * np.where(pivots < 0, -1.0, 1.0)
+    xp = array_namespace(V)
+    pivots = V[xp.argmax(xp.abs(V), axis=0), xp.arange(V.shape[1], device=device(V))]
+    return V * (1 - 2 * xp.astype(pivots < 0, V.dtype))
 
 
 def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, method: str = "auto") -> tuple[Array, Array]:
@@ -141,7 +142,8 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     wrong ones without a word: it missed copies in a third of such trials. A small σ crowds them below 1, and
     Krylov spaces of Q itself take for ever. So: a block Krylov space of Q; where that does not settle, of
     (pole − Q)⁻¹ with a pole just above the spectrum, which tears the crowd apart for one Cholesky factorisation (a
-    fifth of LAPACK's price); and LAPACK where that does not settle either.
+    fifth of LAPACK's price); and LAPACK where that does not settle either. Outside numpy the step between is left
+    out: the array API has no solver that reuses a Cholesky factor.
 
     Parameters
     ----------
@@ -153,78 +155,56 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
 
     Returns
     -------
-    values : array, shape (k,)
-        Descending.
+    values : numpy array, shape (k,)
+        Descending, in double precision.
     vectors : array, shape (n, k)
+        In the array library, on the device and of the dtype of Q.
     """
-    n = len(Q)
-    guards = np.random.default_rng(0).standard_normal((n, 3 if start is not None else k + 3))
-    if start is None:
-        block = guards
-    else:  # an exactly invariant start would end the Krylov space at once, right or wrong
-        noise = np.random.default_rng(1).standard_normal(start.shape)
-        block = np.column_stack([start + 1e-6 * noise / np.sqrt(n), guards])
+    xp, n = array_namespace(Q), Q.shape[0]
+    block = _first_block(Q, k, start)
     if n > max(FEW, 25 * block.shape[1]):
-        ritz = _ritz(Q, _krylov(lambda B: Q @ B, block, 5), k)
-        if ritz.error > ANGLE:
-            ritz = _inverse_ritz(Q, ritz, k)
-        if ritz.error <= ANGLE:
-            return ritz.values[:k], fix_signs(ritz.vectors[:, :k])
-    values, V = lapack_subset(Q, n - k, n - 1)
-    return values[::-1], fix_signs(V[:, ::-1])
+        found = ritz(Q.__matmul__, krylov(Q.__matmul__, block, 5), k)
+        if found.error > ANGLE and is_numpy_namespace(xp):
+            found = _inverse_ritz(Q, found, k)
+        if found.error <= ANGLE:
+            return to_numpy(found.values[:k]), fix_signs(found.vectors[:, :k])
+    if is_numpy_namespace(xp):
+        values, V = lapack_subset(Q, n - k, n - 1)
+    else:
+        values, V = xp.linalg.eigh(Q)
+        values, V = values[n - k :], V[:, n - k :]
+    return to_numpy(values)[::-1], fix_signs(xp.flip(V, axis=1))
+
+
+def _first_block(Q: Array, k: int, start: Array | None) -> Array:
+    """Where the Krylov space begins: the same numbers in every array library, so that all give the same U."""
+    xp, n = array_namespace(Q), Q.shape[0]
+    guards = like(np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS)), Q)
+    if start is None:
+        return guards
+    # an exactly invariant start would end the Krylov space at once, right or wrong
+    noise = 1e-6 * np.random.default_rng(1).standard_normal(tuple(start.shape)) / np.sqrt(n)
+    return xp.concat([like(start, Q) + like(noise, Q), guards], axis=1)
 
 
 FEW = 500  # rows up to which LAPACK is faster
 ANGLE = 1e-3  # residual over the gap between Ritz values: an estimate of the sine of the angle to the true subspace
 
 
-class _Ritz(NamedTuple):
-    """Ritz pairs of a subspace, k + 3 of them, descending; `error` is the residual of the first k over their gap."""
-
-    values: Array
-    vectors: Array
-    error: float
-
-
-def _ritz(Q: Array, basis: Array, k: int) -> _Ritz:
-    image = Q @ basis
-    small = basis.T @ image
-    values, T = np.linalg.eigh((small + small.T) / 2)
-    values, T = values[::-1][: k + 3], T[:, ::-1][:, : k + 3]
-    vectors = basis @ T
-    gap = float(values[k - 1] - values[k])
-    residual = np.linalg.norm(image @ T[:, :k] - vectors[:, :k] * values[:k])
-    return _Ritz(values, vectors, float(residual / max(gap, 1e-300)))
-
-
-def _krylov(apply: Callable[[Array], Array], block: Array, depth: int) -> Array:
-    """An orthonormal basis of the span of block, A block, …, A^(depth−1) block."""
-    blocks = [np.linalg.qr(block)[0]]
-    for _ in range(depth - 1):
-        fresh = apply(blocks[-1])
-        basis = np.hstack(blocks)
-        for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
-            fresh = fresh - basis @ (basis.T @ fresh)
-        fresh, R = np.linalg.qr(fresh)
-        if np.min(np.abs(np.diag(R))) < 1e-12 * np.max(np.abs(np.diag(R))):
-            break
-        blocks.append(fresh)
-    return np.hstack(blocks)
-
-
-def _inverse_ritz(Q: Array, ritz: _Ritz, k: int, cycles: int = 3) -> _Ritz:
+def _inverse_ritz(Q: Array, found: Ritz, k: int, cycles: int = 3) -> Ritz:
     top = 1.0 + 1e-3  # above every eigenvalue; where the leading ones are far below, a nearer pole serves better
-    near = ritz.values[0] + 0.2 * (ritz.values[0] - ritz.values[-1])
+    near = found.values[0] + 0.2 * (found.values[0] - found.values[-1])
+    potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (Q,))
     for pole in (near, top) if near < 0.9 else (top,):
         shifted = -Q
         shifted.flat[:: len(Q) + 1] += pole
-        factor, fails = lapack.dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)  # .T: Fortran's order for free
+        factor, fails = potrf(shifted.T, lower=1, clean=0, overwrite_a=1)  # .T: Fortran's order for free
         if not fails:
             break
     else:
-        return ritz
+        return found
     for _ in range(cycles):
-        ritz = _ritz(Q, _krylov(lambda B: lapack.dpotrs(factor, B, lower=1)[0], ritz.vectors, 6), k)
-        if ritz.error <= ANGLE:
+        found = ritz(Q.__matmul__, krylov(lambda B: potrs(factor, B, lower=1)[0], found.vectors, 6), k)
+        if found.error <= ANGLE:
             break
-    return ritz
+    return found

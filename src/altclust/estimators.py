@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import warnings
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_torch_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .certificate import Certificate, certify
+from .certificate import Certificate
 from .confidence import Confidence, assess
-from .engines import ENGINES, choose
-from .given_means import GivenMeans
-from .kernels import Array, Gaussian
-from .metrics import feature_weights, novelty
-from .problem import SCALINGS, Problem, indicators, remove_given, row_space
-from .result import Result
+from .engines import KINDS, choose
+from .fitting import Fit, Procedure, fit_in_memory
+from .kernels import Array
+from .problem import SCALINGS
+from .rows import ArrayRows, Rows, host
 from .saving import load_kdac, save_kdac
 from .search import Question
-from .setting import Setting, settle
-from .solve import Callback, solve
+from .solve import Callback
 from .solvers import SOLVERS, Solver, Status
+from .sources import open_rows
 from .spectral import ROUNDINGS
-from .starts import make_starts
-from .threads import fitting_threads
-from .validate import InputError, centre, check_given, check_rows, check_solver, generator
-
-logger = logging.getLogger(__name__)
+from .streamed import fit_streamed, predict_block, project_block
+from .validate import InputError, centre, check_given, check_rows, check_solver, generator, scan_rows
 
 REMEDIES = {
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
@@ -75,7 +70,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
         Random starts; the one with the lowest cost is kept.
-    engine : {"auto", "dense"}
+    engine : {"auto", "dense", "tiles", "lowrank"}
+        How the kernel is computed. "dense": n x n values in memory; "tiles": the same sums in bounded memory;
+        "lowrank": through landmarks, linear in the rows, which may be in memory, in a file or on a cluster: see
+        docs/scaling.md.
+        "auto": dense up to 3,000 rows and lowrank beyond, or tiles where too many landmarks would be needed.
+    memory_limit : float, optional
+        Bytes that the fit may need beside the rows.
     rounding : {"kmeans", "cluster_qr"}
     max_iter : int
         Rounds of D, W and U.
@@ -116,6 +117,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         How stable the view is, and whether it is stronger than chance; computed when first asked for.
     engine_ : str
         The engine and why.
+    approximation_error_ : float
+        Share of the kernel's trace that the engine left out: 0 where it is exact.
     mean_ : array, shape (n_features,)
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -142,7 +145,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "solver": [StrOptions(set(SOLVERS)), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "engine": [StrOptions({"auto", *ENGINES})],
+        "engine": [StrOptions({"auto", *KINDS})],
+        "memory_limit": [Interval(Real, 0, None, closed="neither"), None],
         "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -164,6 +168,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         init: str | Array = "spectral",
         n_init: int = 10,
         engine: str = "auto",
+        memory_limit: float | None = None,
         rounding: str = "kmeans",
         max_iter: int = 100,
         tol: float = 1e-2,
@@ -181,6 +186,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.init = init
         self.n_init = n_init
         self.engine = engine
+        self.memory_limit = memory_limit
         self.rounding = rounding
         self.max_iter = max_iter
         self.tol = tol
@@ -204,98 +210,80 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             Itself, fitted.
         """
         self._validate_params()
-        rng = generator(self.random_state)
-        table = check_rows(self, X, reset=True)
-        given = check_given(y, len(table))
-        centred, mean = centre(self, table)
-        with fitting_threads(len(table)):
-            setting, question, tuning = settle(self, centred, given, rng)
-            means = GivenMeans.fit(centred, given) if setting.subtract_given else None
-            rows = remove_given(centred, given) if setting.subtract_given else centred
-            problem, result = self._solve(self._problem(rows, given, setting), setting, rng)
-        self.tuning_, self.subtract_given_, self._given_means = tuning, setting.subtract_given, means
-        used = question.n_components if tuning is not None else result.W.shape[1]
-        self._question: Question | None = replace(question, n_components=used)
-        self._certificate: Certificate | None = None
-        self._confidence: Confidence | None = None
-        self._certify = (problem, result.W, result.gamma)
-        self._set(result, problem.to_table(result.W), mean)
-        self.novelty_weight_ = problem.novelty_weight
-        self.novelty_ = novelty(self.labels_, given)
-        self.feature_weights_ = feature_weights(self.components_.T, centred)
+        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
+        how = Procedure(solver, self.n_init, self.rounding, self.max_iter, self.tol, self.callback, self.memory_limit)
+        fit = self._fit(X, y, how, generator(self.random_state))
+        self._publish(fit)
         if self.novelty_ > 0.5:
             alike = f"The view that was found resembles what was given (NMI {self.novelty_:.2f})"
             warnings.warn(f"{alike}: raise novelty_weight, or change sigma or n_components.", UserWarning, stacklevel=2)
-        if result.status is not Status.CONVERGED:
-            moves = result.history["change_W"][-1], result.history["change_U"][-1]
+        if fit.status is not Status.CONVERGED:
+            moves = fit.history["change_W"][-1], fit.history["change_U"][-1]
             warnings.warn(
-                f"KDAC {result.status} after {result.n_iter} rounds (W and U last moved by {moves[0]:.1e} and "
-                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[result.status]}.",
+                f"KDAC {fit.status} after {self.n_iter_} rounds (W and U last moved by {moves[0]:.1e} and "
+                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[fit.status]}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         return self
 
-    def _problem(self, rows: Array, given: list[np.ndarray], setting: Setting) -> Problem:
-        """Q stays at the rank of X where the spectral start is to choose it."""
-        inside, basis = row_space(rows)
-        rank = inside.shape[1]
-        q = setting.n_components
-        if not isinstance(self.n_components, str) and self.n_components > rank:
-            message = (
-                f"n_components={self.n_components} but the rows of X span only {rank} direction(s): {rank} are used."
-            )
-            warnings.warn(message, UserWarning, stacklevel=3)
-        Y, kernel = indicators(given, len(rows), self.scaling), Gaussian(setting.sigma)
-        return Problem(inside, basis, Y, setting.n_clusters, min(q or rank, rank), setting.novelty_weight, kernel)
+    def _fit(self, X: Any, y: Any, how: Procedure, rng: np.random.Generator) -> Fit:
+        """In memory or over blocks, by where the rows are and how many."""
+        rows = self._rows(X, reset=True)
+        kind, reason = choose(rows, self.engine, self.memory_limit)
+        if kind != "lowrank":
+            table = scan_rows(self, np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64))
+            given = check_given(host(y) if is_torch_array(y) else y, rows.n)
+            centred, mean = centre(self, table)
+            try:
+                return fit_in_memory(self, centred, mean, given, how, kind, reason, rows.model(kind), rng)
+            except MemoryError as error:
+                if self.engine != "auto":
+                    raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
+                reason = "the exact kernel did not fit in memory"
+        coded, clusters = rows.encode(y)
+        return fit_streamed(self, coded, clusters, how, reason, getattr(self, "feature_names_in_", None), rng)
 
-    def _solve(self, problem: Problem, setting: Setting, rng: np.random.Generator) -> tuple[Problem, Result]:
-        """The best of the starts; the problem comes back with the q that was chosen."""
-        engine, self.engine_ = choose(problem.X, problem.kernel, self.engine)
-        logger.info("engine %s", self.engine_)
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
-        problem, starts = make_starts(problem, engine, setting.init, setting.n_components is None, self.n_init, rng)
-        best: Result | None = None
-        for W, embedding in starts:
-            result = solve(
-                problem,
-                engine,
-                solver,
-                W,
-                embedding,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                rounding=self.rounding,
-                rng=rng,
-                callback=self.callback,
-            )
-            if best is None or result.cost < best.cost:
-                best = result
-            if result.status is Status.CANCELLED:
-                break
-        assert best is not None
-        return problem, best
+    def _rows(self, X: Any, *, reset: bool) -> Rows:
+        """X as rows in blocks, checked against the table of the fit unless this is the fit."""
+        rows = open_rows(X)
+        if rows is None:
+            return ArrayRows(check_rows(self, X, reset=reset, scan=False))
+        if reset:
+            self.n_features_in_ = rows.d
+            self.__dict__.pop("feature_names_in_", None)
+            if rows.columns is not None:
+                self.feature_names_in_ = np.array(rows.columns, dtype=object)
+        elif rows.d != self.n_features_in_:
+            raise InputError(f"X has {rows.d} columns, but KDAC was fitted to {self.n_features_in_}: pass the same.")
+        return rows
 
-    def _set(self, result: Result, W: Array, mean: Array) -> None:
-        self.labels_ = result.labels
-        self.components_ = W.T
-        self.mean_ = mean
-        self.quality_ = result.quality
-        self.cost_ = result.cost
-        self.history_ = result.history
-        self.status_ = str(result.status)
-        self.n_iter_ = result.n_iter
-        self.sigma_ = result.kernel_map.kernel.sigma
-        self.n_components_, self.n_clusters_ = W.shape[1], len(result.values)
-        self._map = result.kernel_map
+    def _publish(self, fit: Fit) -> None:
+        self.labels_, self.components_, self.mean_, self._map = fit.labels, fit.components, fit.mean, fit.kernel_map
+        self.quality_, self.cost_, self.novelty_ = float(np.sum(fit.values)), fit.cost, fit.novelty
+        self.feature_weights_ = fit.weights
+        self.history_, self.status_ = fit.history, str(fit.status)
+        self.n_iter_ = len(fit.history["value"])
+        self.sigma_, self.novelty_weight_ = fit.setting.sigma, fit.setting.novelty_weight
+        self.subtract_given_ = fit.setting.subtract_given
+        self.n_components_, self.n_clusters_ = len(fit.components), len(fit.values)
+        self.engine_, self.approximation_error_ = fit.engine, fit.error
+        self.tuning_, self._given_means = fit.tuning, fit.given_means
+        self._question: Question | None = fit.question
+        self._answered, self._certify = fit.answered, fit.certify
+        self._certificate: Certificate | None = None
+        self._confidence: Confidence | None = None
 
     @property
     def certificate_(self) -> Certificate:
         """What can be proved about the directions, computed when first asked for."""
         check_is_fitted(self)
         if self._certificate is None:
-            problem, W, gamma = self._certify
-            self._certificate = certify(problem, choose(problem.X, problem.kernel, self.engine)[0], W, gamma)
+            if self._certify is None:
+                raise InputError(
+                    "certificate_ was not asked for before the model was saved, and needs the rows: fit again."
+                )
+            self._certificate = self._certify()
         return self._certificate
 
     @property
@@ -308,7 +296,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                     "confidence_ was not asked for before the model was saved, and needs the rows: fit again."
                 )
             rng = generator(self.random_state)
-            self._confidence = assess(self._question, self.labels_, n_jobs=self.n_jobs, rng=rng)
+            self._confidence = assess(self._question, self._answered, n_jobs=self.n_jobs, rng=rng)
         return self._confidence
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -321,15 +309,17 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        rows: Array = check_rows(self, X, reset=False) - self.mean_
-        if self._given_means is not None:
-            rows = self._given_means.remove(rows)
-        return rows @ self.components_.T
+        found = self.mean_, self._given_means, self.components_
+        return self._rows(X, reset=False).each(project_block, *found, columns=self.n_components_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,)."""
+        """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,).
+
+        Rows are read in blocks wherever they are: any number of them takes the same memory beside the labels.
+        """
         check_is_fitted(self)
-        return self._map.labels(self.transform(X))
+        found = self.mean_, self._given_means, self.components_, self._map
+        return self._rows(X, reset=False).each(predict_block, *found)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y is what is known."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from array_api_compat import array_namespace
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .kernels import Array
+from .kernels import Array, like
 from .problem import indicators
 from .validate import InputError
 
@@ -53,5 +54,8 @@ class GivenMeans:
 
     def remove(self, X: Array) -> Array:
         """The centred rows X without the means of the clusters that they seem to belong to."""
-        parts = zip(self.means, self.weights, self.intercepts, strict=True)
-        return X - sum(m[np.argmax(X @ w.T + b, axis=1)] for m, w, b in parts)
+        xp, rows = array_namespace(X), X
+        for means, weights, intercepts in zip(self.means, self.weights, self.intercepts, strict=True):
+            guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
+            rows = rows - xp.take(like(means, X), guess, axis=0)
+        return rows

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .certificate import eigengap
-from .engines import choose
+from .engines import DenseEngine
 from .kernels import Gaussian
 from .problem import Objective
 from .search import Path, Question, Trial, pose, short_fit
@@ -35,7 +35,7 @@ def walk_grid(question: Question, path: Path, seed: int) -> list[Trial]:
     X, k = question.X, path.n_clusters
     sigma = SIGMAS[stage] * median_distance(X, rng)
     most = question.directions(k)
-    engine = choose(X, Gaussian(sigma))[0]
+    engine = DenseEngine(X, Gaussian(sigma))
     trials, embedding = [], None
     for weight in WEIGHTS if question.novelty_weight is None else (question.novelty_weight,):
         asked = replace(question, novelty_weight=weight)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from sklearn.metrics import normalized_mutual_info_score
+from scipy import stats
+from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
 
 from .kernels import Array, Gaussian
 
@@ -54,7 +55,16 @@ def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> f
     return float(np.sum(K * L) / (n - 1) ** 2)
 
 
-def feature_weights(W: Array, X: Array) -> Array:
-    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance in the centred X."""
-    spread = np.sum(W**2, axis=1) * np.mean(X**2, axis=0)
+def table_nmi(counts: Array) -> float:
+    """`nmi` of two clusterings by how many rows each pair of their clusters shares."""
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    entropies = stats.entropy(counts.sum(axis=1)), stats.entropy(counts.sum(axis=0))
+    if min(entropies) == 0:
+        return float(max(entropies) == 0)
+    return float(mutual_info_score(None, None, contingency=counts) / np.sqrt(entropies[0] * entropies[1]))
+
+
+def feature_weights(W: Array, variances: Array) -> Array:
+    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance."""
+    spread = np.sum(W**2, axis=1) * variances
     return spread / spread.sum()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy.linalg import eigh, svd
 
-from .kernels import Array, Gaussian
+from .kernels import Array, Gaussian, like
 
 SCALINGS = ("balanced", "paper")
 
@@ -33,7 +34,12 @@ class Embedding(NamedTuple):
 
 
 class KernelEngine(Protocol):
-    """How K(XW) acts on the data. Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K."""
+    """How K(XW) acts on the data. Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K.
+
+    `accuracy` is the first-order residual below which its values and its Φ no longer agree; 0 where they are exact.
+    """
+
+    accuracy: float
 
     def degrees(self, W: Array) -> Array:
         """K(XW) 1, shape (n,)."""
@@ -112,14 +118,19 @@ class Problem:
 
     def gamma(self, U: Array, degrees: Array) -> Gamma:
         """The weights of the W problem for fixed U and D."""
-        centred = U - U.mean(axis=0)
-        F = np.hstack([centred, self.given]) / np.sqrt(degrees)[:, None]
+        xp = array_namespace(U)
+        centred = U - xp.mean(U, axis=0)
+        F = xp.concat([centred, like(self.given, U)], axis=1) / xp.sqrt(like(degrees, U))[:, None]
         s = np.concatenate([np.ones(U.shape[1]), np.full(self.given.shape[1], -self.novelty_weight)])
         return Gamma(F, s)
 
+    def weigh(self, embedding: Embedding, degrees: Array) -> Gamma:
+        """The weights of the W problem for this U and these degrees."""
+        return self.gamma(embedding.U, degrees)
+
     def cost(self, W: Array, embedding: Embedding, engine: KernelEngine) -> float:
         """−HSIC(XW, U) + λ HSIC(XW, Y) at consistent W, U, D: the cost that the paper prints."""
-        return -engine.value(W, self.gamma(embedding.U, embedding.degrees))
+        return -engine.value(W, self.weigh(embedding, embedding.degrees))
 
     def to_table(self, W: Array) -> Array:
         """W in the coordinates of the table, shape (d, q)."""
@@ -185,12 +196,14 @@ def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
     n, d = X.shape
     if d >= n:
         _, singular, Vt = svd(X, full_matrices=False)
-        V = Vt.T
+        basis: Array | None = Vt[singular > tolerance * singular[0]].T
     else:
-        squares, V = eigh(X.T @ X)
-        singular, V = np.sqrt(np.maximum(squares[::-1], 0.0)), V[:, ::-1]
-    rank = int(np.sum(singular > tolerance * singular[0]))
-    if rank == d:
-        return X, None
-    basis = V[:, :rank]
-    return X @ basis, basis
+        basis = wide_directions(X.T @ X, tolerance)
+    return (X, None) if basis is None else (X @ basis, basis)
+
+
+def wide_directions(scatter: Array, tolerance: float = 1e-7) -> Array | None:
+    """The principal directions, shape (d, r), along which rows with this XᵀX spread; None where those are all d."""
+    squares, V = eigh(scatter)
+    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], 0.0))
+    return None if wide.all() else V[:, wide][:, ::-1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from .certificate import Certificate
 from .confidence import Confidence
+from .engines import DENSE_ROWS
 from .given_means import GivenMeans
 from .kernels import Gaussian
 from .solvers import SOLVERS
@@ -19,7 +20,7 @@ from .storage import read_model, write_model
 from .validate import InputError
 
 ARRAYS = ("labels_", "components_", "mean_", "feature_weights_", "feature_names_in_")
-MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres")
+MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
 SCALARS = (
     "novelty_",
     "quality_",
@@ -32,6 +33,7 @@ SCALARS = (
     "n_clusters_",
     "n_features_in_",
     "engine_",
+    "approximation_error_",
     "subtract_given_",
 )
 GIVEN_MEANS = ("means", "weights", "intercepts")
@@ -56,7 +58,9 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {name: getattr(model, name) for name in SCALARS}
-    meta = {"params": params, "scalars": scalars, "certificate": asdict(model.certificate_)}
+    meta = {"params": params, "scalars": scalars, "reach": model._map.reach}
+    if model._certificate is not None or len(model.labels_) <= DENSE_ROWS:
+        meta["certificate"] = asdict(model.certificate_)
     if model._confidence is not None:
         meta["confidence"] = asdict(model._confidence) | {"reference": model._confidence.reference.tolist()}
     write_model(path, "KDAC", arrays, meta)
@@ -65,6 +69,11 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
 def load_kdac(cls: type, path: str | os.PathLike) -> Any:
     """Read what `save_kdac` wrote into a new instance of cls."""
     arrays, meta = read_model(path, "KDAC")
+    arrays.setdefault(
+        "map.weights", np.ones(len(arrays["map.landmarks"]))
+    )  # before there were fewer landmarks than rows
+    meta = {"reach": 0.0} | meta
+    meta["scalars"].setdefault("approximation_error_", 0.0)
     params = meta["params"]
     if params["init"] is None:
         params["init"] = arrays["init"]
@@ -80,8 +89,9 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
         model.feature_names_in_ = model.feature_names_in_.astype(object)
     model.history_ = {n.removeprefix("history."): a for n, a in arrays.items() if n.startswith("history.")}
     kernel = Gaussian(model.sigma_)
-    model._map = KernelMap(**{name: arrays[f"map.{name}"] for name in MAP_ARRAYS}, kernel=kernel)
-    model._certificate = Certificate(**meta["certificate"])
+    model._map = KernelMap(**{name: arrays[f"map.{name}"] for name in MAP_ARRAYS}, kernel=kernel, reach=meta["reach"])
+    model._certificate = Certificate(**meta["certificate"]) if "certificate" in meta else None
+    model._certify = None
     confidence = meta.get("confidence")
     model._confidence = confidence and Confidence(**confidence | {"reference": np.array(confidence["reference"])})
     model._question = model.tuning_ = None

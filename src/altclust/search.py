@@ -23,7 +23,7 @@ from scipy.linalg import svd
 from sklearn.cluster import KMeans
 
 from .components import independent_directions
-from .engines import choose
+from .engines import DenseEngine
 from .kernels import Array, Gaussian
 from .metrics import nmi, novelty
 from .problem import Embedding, Problem, indicators, remove_given
@@ -178,7 +178,7 @@ def _fixed(question: Question, path: Path, rng: np.random.Generator) -> Iterator
     X = remove_given(question.X, question.given) if question.residual else question.X
     k, q = path.n_clusters, question.directions(path.n_clusters)
     problem = pose(question, X, k, q, question.sigma)
-    start = spectral_start(problem, choose(X, problem.kernel)[0])
+    start = spectral_start(problem, DenseEngine(X, problem.kernel))
     yield short_fit(question, X, path.source, 0, k, start.vectors[:, :q], question.sigma, rng, start.embedding)[0]
 
 
@@ -187,7 +187,7 @@ def _cool(question: Question, path: Path, rng: np.random.Generator) -> Iterator[
     q = question.directions(k)
     sigma = median_distance(X, rng)
     problem = pose(question, X, k, q, sigma)
-    start = spectral_start(problem, choose(X, problem.kernel)[0])
+    start = spectral_start(problem, DenseEngine(X, problem.kernel))
     W = start.vectors[:, :q]
     embedding: Embedding | None = start.embedding
     for stage in range(COOLED):
@@ -271,7 +271,7 @@ def short_fit(
 ) -> tuple[Trial, Result]:
     """A few rounds from W at this σ, and what can be said of their end."""
     problem = pose(question, X, k, W.shape[1], sigma)
-    engine = choose(X, problem.kernel)[0]
+    engine = DenseEngine(X, problem.kernel)
     solver = cast(Solver, ISM(max_iter=STEPS))
     result = solve(problem, engine, solver, W, embedding, max_iter=ROUNDS, rng=rng)
     spectrum = engine.embed(result.W, min(max(MOST_CLUSTERS, k), len(X) - 1)).values

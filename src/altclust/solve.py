@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from .eigen import fix_signs
-from .kernels import Array
-from .problem import Embedding, KernelEngine, Objective, Problem
+from .kernels import Array, to_numpy
+from .problem import Embedding, Gamma, KernelEngine, Objective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
 from .spectral import KernelMap, informative, round_to_labels
@@ -22,7 +22,17 @@ NEAR = 0.1  # change of W up to which the last U is a start for the next
 LOOSER = 5.0  # how much further than W the subspace of U may move at rest
 
 
-def solve(
+class Alternation(NamedTuple):
+    """Where D, W and U came to rest: the last U step, the weights of the last W problem, and one row per round."""
+
+    W: Array
+    embedding: Embedding
+    gamma: Gamma
+    history: dict[str, Array]
+    status: Status
+
+
+def alternate(
     problem: Problem,
     engine: KernelEngine,
     solver: Solver,
@@ -31,11 +41,9 @@ def solve(
     *,
     max_iter: int = 100,
     tol: float = 1e-2,
-    rounding: str = "kmeans",
-    rng: np.random.Generator,
     callback: Callback | None = None,
-) -> Result:
-    """Algorithm 1 of the paper.
+) -> Alternation:
+    """Algorithm 1 of the paper, without the labels.
 
     Three things are ours. W steps are solved only as far as the last change deserves. Rest is measured on
     subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can cycle:
@@ -57,29 +65,29 @@ def solve(
         Root mean square sine of the principal angles by which W may still move, see
         `altclust.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
         it turns further than anything that depends on it; and log D may lag as much.
-    rounding : {"kmeans", "cluster_qr"}
-    rng : Generator
-        For the rounding.
     callback : callable, optional
         Called after each round with (round, F, change); a true answer ends the fit with what there is.
 
     Returns
     -------
-    Result
+    Alternation
     """
     k = problem.n_clusters
     if embedding is None:
         embedding = engine.embed(W, k)
-    log_degrees = np.log(engine.degrees(W))
-    share, accuracy, before = 1.0, max(solver.tol, ROUGHEST), W
+        log_degrees = np.log(to_numpy(embedding.degrees))
+    else:
+        log_degrees = np.log(to_numpy(engine.degrees(W)))
+    finest = max(solver.tol, engine.accuracy)
+    share, accuracy, before = 1.0, max(finest, ROUGHEST), W
     rounds: list[tuple[float, ...]] = []
     status = Status.MAX_ITER
     while len(rounds) < max_iter:
-        gamma = problem.gamma(embedding.U, np.exp(log_degrees))
+        gamma = problem.weigh(embedding, np.exp(log_degrees))
         step = replace(cast(Any, solver), tol=accuracy)(Objective(engine, gamma), W)
         change_W = subspace_distance(W, step.W)
         new = engine.embed(step.W, k, start=embedding if rounds and change_W < NEAR else None)
-        change_U = subspace_distance(embedding.U, new.U)
+        change_U = subspace_distance(to_numpy(embedding.U), to_numpy(new.U))
         turned_back = subspace_distance(before, step.W) < change_W
         before, W, embedding = W, step.W, new
         change = max(change_W, change_U / LOOSER)
@@ -89,27 +97,65 @@ def solve(
             break
         # Rest must be real: the W step solved well (a rough one may not move at all) and not on a cycle that ended
         # where it began, and the D it was solved with caught up with the D it leads to.
-        lag = np.sqrt(np.mean((np.log(embedding.degrees) - log_degrees) ** 2))
-        solved = accuracy <= max(solver.tol, 0.1 * tol) and step.history[-1][2] <= tol
+        degrees = np.log(to_numpy(embedding.degrees))
+        lag = np.sqrt(np.mean((degrees - log_degrees) ** 2))
+        verified = not np.isnan(step.history[-1][1])  # a solver that has not seen all rows there cannot say
+        solved = verified and accuracy <= max(finest, 0.1 * tol) and step.history[-1][2] <= tol
         if solved and change <= tol and lag <= LOOSER * tol:
-            status = Status.CONVERGED if step.history[-1][1] <= ROUGHEST else Status.AT_REST
+            stationary = step.status is Status.CONVERGED or step.history[-1][1] <= max(ROUGHEST, finest)
+            status = Status.CONVERGED if stationary else Status.AT_REST
             break
         if turned_back and len(rounds) > 1:
             share = max(share / 2, 0.1)
-        accuracy = max(solver.tol, min(ROUGHEST, 0.1 * change_W))
-        log_degrees = (1 - share) * log_degrees + share * np.log(embedding.degrees)
-    cost = problem.cost(W, embedding, engine)
-    embedding = informative(embedding)
-    labels, centres = round_to_labels(embedding.U, k, rounding, rng)
-    W = _principal_axes(problem.X, W)
-    kernel_map = KernelMap.fit(problem.X @ W, embedding, centres, problem.kernel)
+        accuracy = max(finest, min(ROUGHEST, 0.1 * change_W))
+        log_degrees = (1 - share) * log_degrees + share * degrees
     names = ("value", "residual", "change_W", "change_U", "solver_iterations")
     history = dict(zip(names, np.array(rounds).T, strict=True))
+    return Alternation(W, embedding, gamma, history, status)
+
+
+def solve(
+    problem: Problem,
+    engine: KernelEngine,
+    solver: Solver,
+    W: Array,
+    embedding: Embedding | None = None,
+    *,
+    rounding: str = "kmeans",
+    rng: np.random.Generator,
+    **limits: Any,
+) -> Result:
+    """Alternate from W and round U to labels.
+
+    Parameters
+    ----------
+    problem, engine, solver, W, embedding
+        As for `alternate`.
+    rounding : {"kmeans", "cluster_qr"}
+    rng : Generator
+        For the rounding.
+    limits : dict
+        max_iter, tol and callback, as for `alternate`.
+
+    Returns
+    -------
+    Result
+    """
+    W, embedding, gamma, history, status = alternate(problem, engine, solver, W, embedding, **limits)
+    cost = problem.cost(W, embedding, engine)
+    embedding = informative(Embedding(*map(to_numpy, embedding)))
+    labels, centres = round_to_labels(embedding.U, problem.n_clusters, rounding, rng)
+    X = to_numpy(problem.X)
+    Z = X @ W
+    W = principal_axes(W, Z.T @ Z)
+    kernel_map = KernelMap.fit(X @ W, embedding, centres, problem.kernel)
     return Result(labels, W, kernel_map, embedding.values, cost, gamma, history, status)
 
 
-def _principal_axes(X: Array, W: Array) -> Array:
-    """The same subspace with its columns along the principal axes of the projected rows, widest first."""
-    Z = X @ W
-    _, axes = np.linalg.eigh(Z.T @ Z)
+def principal_axes(W: Array, squares: Array) -> Array:
+    """The same subspace with its columns along the principal axes of the projected rows Z, widest first.
+
+    squares is ZᵀZ, shape (q, q).
+    """
+    _, axes = np.linalg.eigh(squares)
     return fix_signs(W @ axes[:, ::-1])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from array_api_compat import array_namespace
 from scipy.linalg import qr
 from sklearn.cluster import KMeans
 
-from .kernels import Array, Gaussian
+from .kernels import Array, Gaussian, into, like
 from .problem import Embedding
 
 ROUNDINGS = ("kmeans", "cluster_qr")
@@ -17,8 +18,9 @@ NOISE = 1e-9  # share of the first eigenvalue below which an eigenvector is roun
 
 def unit_rows(U: Array) -> Array:
     """The rows of U scaled to length one; zero rows stay zero."""
-    lengths = np.linalg.norm(U, axis=1, keepdims=True)
-    return U / np.where(lengths > 0, lengths, 1.0)
+    xp = array_namespace(U)
+    lengths = xp.sqrt(xp.sum(U * U, axis=1, keepdims=True))
+    return U / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
 
 
 def informative(embedding: Embedding) -> Embedding:
@@ -66,28 +68,34 @@ def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> 
 
 def nearest(rows: Array, centres: Array) -> np.ndarray:
     """The index of the centre nearest to each row."""
-    distances = np.sum(centres**2, axis=1) - 2 * rows @ centres.T
-    return np.argmin(distances, axis=1)
+    xp = array_namespace(rows)
+    centres = like(centres, rows)
+    return xp.argmin(xp.sum(centres * centres, axis=1) - 2 * (rows @ centres.T), axis=1)
 
 
 @dataclass(frozen=True)
 class KernelMap:
-    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ1) − offset.
+    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ b) − offset.
 
-    k(z) is the kernel to the landmarks, scaled to reach 1 at the nearest. On the training rows it returns U,
-    because U = Q U Λ⁻¹ for the centred kernel Q.
+    k(z) is the kernel to the landmarks. Where all rows are landmarks, b is 1 and the map returns U on them, because
+    U = Q U Λ⁻¹ for the centred kernel Q; where the kernel is approximated, so is k(z)ᵀ b, the degree of z, which is
+    at least 1 like that of every row.
 
     Attributes
     ----------
-    landmarks : array, shape (n, q)
+    landmarks : array, shape (r, q)
         Projected training rows.
-    coefficients : array, shape (n, k)
-        D^(-1/2) U Λ⁻¹.
+    coefficients : array, shape (r, k)
+        D^(-1/2) U Λ⁻¹, or what stands for it on fewer landmarks.
     offset : array, shape (k,)
         What centring subtracts.
     centres : array, shape (k, k)
         Of the labels, among unit rows.
     kernel : Gaussian
+    weights : array, shape (r,)
+        b.
+    reach : float
+        The exponent of the kernel that a training row has to its nearest landmark at least.
     """
 
     landmarks: Array
@@ -95,6 +103,8 @@ class KernelMap:
     offset: Array
     centres: Array
     kernel: Gaussian
+    weights: Array
+    reach: float = 0.0
 
     @classmethod
     def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
@@ -103,22 +113,31 @@ class KernelMap:
         coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
         # On every training row the uncentred map is U plus the same offset, so a few rows tell it.
         few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)
-        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel)
-        offset = np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0)
-        return cls(Z, coefficients, offset, centres, kernel)
+        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel, np.ones(len(Z)))
+        return replace(plain, offset=np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0))
 
     def rows(self, Z: Array, block: int = 2048) -> Array:
         """The rows of U that the projected rows Z would have, shape (len(Z), k)."""
-        parts = [self._rows(Z[i : i + block]) for i in range(0, len(Z), block)]
+        parts = [self.block(Z[i : i + block]) for i in range(0, len(Z), block)]
         return np.vstack(parts) if parts else np.zeros((0, self.coefficients.shape[1]))
 
-    def _rows(self, Z: Array) -> Array:
-        K = self.kernel.exponent(Z, self.landmarks)
-        # A training row has itself at distance 0. A new one is given as much weight, as if it sat on its nearest
-        # landmark; without that a row out of reach of all has an empty kernel row and only the offset speaks.
-        K -= K.max(axis=1, keepdims=True)
-        np.exp(K, out=K)
-        return K @ self.coefficients / np.sqrt(K.sum(axis=1, keepdims=True)) - self.offset
+    def block(self, Z: Array) -> Array:
+        """`rows` of not too many rows, in their namespace."""
+        xp = array_namespace(Z)
+        K = self.kernel.exponent(Z, like(self.landmarks, Z))
+        # A row out of reach of all landmarks has an empty kernel row, where only the offset would speak: it is given
+        # as much weight as a training row has, as if it sat that close to its nearest landmark.
+        short = self.reach - xp.max(K, axis=1, keepdims=True)
+        K += xp.where(short > 0, short, 0 * short)
+        return self.from_kernel(into(xp, xp.exp, K, out=K))[0]
+
+    def from_kernel(self, K: Array) -> tuple[Array, Array]:
+        """The rows of U and the degrees (as a column) of rows with these kernel values to the landmarks."""
+        xp = array_namespace(K)
+        both = K @ like(np.column_stack([self.coefficients, self.weights]), K)
+        degrees = both[:, -1:]
+        degrees = xp.where(degrees > 1, degrees, xp.ones_like(degrees))
+        return both[:, :-1] / xp.sqrt(degrees) - like(self.offset, K), degrees
 
     def labels(self, Z: Array) -> np.ndarray:
         """The label of each projected row."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .eigen import fix_signs
-from .kernels import Array
+from .kernels import Array, to_numpy
 from .problem import Embedding, KernelEngine, Problem
 from .solvers.grassmann import orthonormal
 
@@ -37,7 +37,7 @@ def spectral_start(problem: Problem, engine: KernelEngine, embedding: Embedding 
     if embedding is None:
         embedding = engine.embed(np.eye(r), problem.n_clusters)
     F, s = problem.gamma(embedding.U, np.full(n, float(n)))
-    projected = problem.X.T @ F
+    projected = to_numpy(problem.X.T @ F)
     values, vectors = eigh(-2 * problem.kernel.precision * (projected * s) @ projected.T)
     return SpectralStart(values, fix_signs(vectors), embedding)
 

@@ -21,7 +21,7 @@ class InputError(ValueError):
     """Something about the input; the message names the argument, the value and the remedy."""
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
+def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
     """A finite float64 table, shape (n, d), from anything that scikit-learn takes for one.
 
     Parameters
@@ -31,6 +31,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
     X : array, frame or nested list
     reset : bool
         True in `fit`, False for new rows.
+    scan : bool
+        False leaves float32 as it is and the entries unread, for `scan_rows` or somebody else to look at.
     """
     if sparse.issparse(X):
         raise InputError(
@@ -42,7 +44,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
             estimator,
             X,
             reset=reset,
-            dtype=np.float64,
+            dtype=np.float64 if scan else [np.float64, np.float32],
             ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
         )
@@ -55,6 +57,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
         raise InputError(
             f"X has {kind} in column {name!r} (such as {str(entry)!r}): drop the column or encode it as numbers."
         ) from error
+    return scan_rows(estimator, table) if scan else table
+
+
+def scan_rows(estimator: Any, table: Array) -> Array:
+    """The table itself, if all its entries are finite and not too large."""
     if not np.abs(table, where=np.isfinite(table), out=np.zeros_like(table)).max() <= LARGEST:
         raise InputError(
             f"X has values beyond {LARGEST:g}, whose powers overflow: rescale it (sklearn's StandardScaler)."
@@ -157,14 +164,21 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
 
 def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
     where = "given" if count == 1 else f"given, column {j},"
-    values = column.astype(object).tolist()
-    unknown = np.array([_is_unknown(v) for v in values], dtype=bool)
     codes = np.full(n, -1, dtype=np.int64)
-    known = [value for value, skip in zip(values, unknown, strict=True) if not skip]
-    nested = next((v for v in known if isinstance(v, list | tuple | dict | set | np.ndarray)), None)
-    if nested is not None:
-        raise InputError(f"{where} has {nested!r} as a label: pass one string or number per row.")
-    codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
+    known: Any
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":  # millions of numbers in no time
+        numbers = column.to_numpy()
+        unknown = (numbers != numbers) | (numbers == -1)
+        known = numbers[~unknown]
+        codes[~unknown] = pd.factorize(known)[0]
+    else:
+        values = column.astype(object).tolist()
+        unknown = np.array([is_unknown(v) for v in values], dtype=bool)
+        known = [value for value, skip in zip(values, unknown, strict=True) if not skip]
+        nested = next((v for v in known if isinstance(v, list | tuple | dict | set | np.ndarray)), None)
+        if nested is not None:
+            raise InputError(f"{where} has {nested!r} as a label: pass one string or number per row.")
+        codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
     clusters = int(codes.max()) + 1
     if clusters < 2:
         raise InputError(
@@ -179,7 +193,8 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
     return codes
 
 
-def _is_unknown(value: Any) -> bool:
+def is_unknown(value: Any) -> bool:
+    """Whether a label says that nothing is known."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     if isinstance(value, str | bytes):

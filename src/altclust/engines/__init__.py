@@ -4,16 +4,52 @@ from __future__ import annotations
 
 from ..kernels import Array, Gaussian
 from ..problem import KernelEngine
+from ..rows import Rows
+from ..validate import InputError
 from .dense import DenseEngine
+from .tiles import TilesEngine
 
-ENGINES = {"dense": DenseEngine}
-
-
-def choose(X: Array, kernel: Gaussian, engine: str = "auto") -> tuple[KernelEngine, str]:
-    """The engine for these rows, and one sentence that says why."""
-    if engine == "auto":
-        return DenseEngine(X, kernel), f"dense: {len(X)} x {len(X)} kernel values in memory"
-    return ENGINES[engine](X, kernel), f"{engine}: as asked"
+ENGINES = {"dense": DenseEngine, "tiles": TilesEngine}
+KINDS = (*ENGINES, "lowrank")
+DENSE_ROWS = 3000  # above, an exact fit takes longer than people wait
+BUFFERS = 3  # n x n arrays of the dense engine
 
 
-__all__ = ["ENGINES", "DenseEngine", "choose"]
+def choose(rows: Rows, kind: str = "auto", memory_limit: float | None = None) -> tuple[str, str]:
+    """Which engine for these rows, and why in a few words.
+
+    Parameters
+    ----------
+    rows : Rows
+    kind : {"auto", "dense", "tiles", "lowrank"}
+    memory_limit : float, optional
+        Bytes that a fit may need beside the rows.
+    """
+    n = rows.n
+    if rows.scattered:
+        if kind in ENGINES:
+            raise InputError(f'engine="{kind}" needs the rows in one place, but X is a Dask array: use "lowrank".')
+        return "lowrank", "the rows are spread over workers"
+    needed = 8.0 * BUFFERS * n * n
+    fits = memory_limit is None or needed <= memory_limit
+    if kind == "dense" and not fits:
+        raise InputError(
+            f'engine="dense" needs {needed / 1e6:.0f} MB for {n} rows but memory_limit={memory_limit:g}: raise it to '
+            f'{needed:.2g}, or choose engine="tiles" (exact) or "lowrank" (linear in the rows).'
+        )
+    if kind != "auto":
+        return kind, "as asked"
+    if n <= DENSE_ROWS and fits:
+        return "dense", f"{n} x {n} kernel values fit in memory"
+    why = f"{n} rows are more than {DENSE_ROWS}" if fits else f"{needed / 1e6:.0f} MB would exceed the limit"
+    return "lowrank", why
+
+
+def make_engine(X: Array, kernel: Gaussian, kind: str = "dense", memory_limit: float | None = None) -> KernelEngine:
+    """An exact engine for rows in memory."""
+    if kind == "tiles" and memory_limit is not None:
+        return TilesEngine(X, kernel, memory=memory_limit)
+    return ENGINES[kind](X, kernel)
+
+
+__all__ = ["DENSE_ROWS", "ENGINES", "KINDS", "DenseEngine", "TilesEngine", "choose", "make_engine"]

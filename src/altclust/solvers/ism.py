@@ -13,6 +13,7 @@ from .grassmann import Solution, Status, first_order_residual, geodesic, subspac
 from .newton import newton_steps
 
 SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
+ACROSS = 0.9  # cosine of the largest angle to the smallest eigenvectors, below which W is not just on its way there
 ELSEWHERE = 1e-6  # share of ‖Φ‖ by which a trace lies above the smallest one when W is another eigenspace
 
 
@@ -60,7 +61,8 @@ class ISM:
             stationary = residual <= self.tol
             if stationary:
                 # Any invariant subspace of Φ is stationary; a fixed point is the one with the smallest eigenvalues.
-                elsewhere = np.trace(W.T @ phi @ W) - values.sum() > ELSEWHERE * np.linalg.norm(phi)
+                above = np.trace(W.T @ phi @ W) - values.sum() > ELSEWHERE * np.linalg.norm(phi)
+                elsewhere = above and np.linalg.svd(W.T @ target, compute_uv=False)[-1] < ACROSS
                 if not elsewhere or (self.safeguard and objective.value(target) >= value):
                     status = Status.CONVERGED
                     break

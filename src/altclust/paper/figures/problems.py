@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...engines import choose
+from ...engines import DenseEngine
 from ...kernels import Array, Gaussian
 from ...problem import KernelEngine, Objective, Problem, indicators
 from ...starts import SpectralStart, spectral_start
@@ -34,5 +34,5 @@ def pose(task: Task) -> Posed:
     Y = indicators([task.given], len(X), "paper")
     kernel = Gaussian(task.sigma)
     problem = Problem(X, None, Y, task.n_clusters, task.n_components, task.novelty_weight, kernel)
-    engine, _ = choose(X, kernel)
+    engine = DenseEngine(X, kernel)
     return Posed(problem, engine, spectral_start(problem, engine))

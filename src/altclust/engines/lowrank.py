@@ -1,0 +1,351 @@
+"""The kernel through landmarks: linear in n, one pass over the rows per evaluation, none of them kept.
+
+With the kernel C of all rows to r landmark rows and M among the landmarks, K ≈ C M⁻¹ Cᵀ, and everything that crosses
+rows is a small sum over them: CᵀF for the value, Xᵀ diag(f_l) C for Φ, CᵀD⁻¹C for the U step. Φ is that of the
+formula with the approximate K. The exact gradient of the approximate value would be cheaper, but Φ takes part in ISM
+as a whole matrix, and outside W the two have little in common; along W this one is ten times closer to the exact K.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
+
+from ..kernels import Array, Gaussian, into, like
+from ..landmarks import choose_landmarks
+from ..problem import Gamma
+from ..rows import STEP, Rows
+from ..spectral import NOISE, KernelMap
+from .dense import DenseEngine
+
+TOLERANCE = 2e-2  # share of the trace
+MOST_LANDMARKS = 1000
+PAIRS = 2000  # rows of the sample on which a sum over all pairs is estimated
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """How a raw row becomes a row of the problem: centred, without the given means where asked, in the row space.
+
+    Attributes
+    ----------
+    mean : array, shape (d,)
+    effects : list of arrays, shape (c + 1, d)
+        What each given cluster adds to a row; the last row is of the unknown. Empty where the means stay.
+    basis : array, shape (d, r), or None
+    """
+
+    mean: Array
+    effects: list[Array]
+    basis: Array | None
+
+    def __call__(self, X: Any, codes: Any) -> Any:
+        """The rows of a block, shape (b, r)."""
+        rows = X - like(self.mean, X)
+        rows = rows - looked_up(self.effects, X, codes) if self.effects else rows
+        return rows if self.basis is None else rows @ like(self.basis, X)
+
+
+def looked_up(tables: list[Array], X: Any, codes: Any) -> Any:
+    """Σ over the given clusterings of the table's row for each code; −1 is the last row."""
+    xp = array_namespace(X)
+    return sum(xp.take(like(table, X), codes[:, g] % len(table), axis=0) for g, table in enumerate(tables))
+
+
+@dataclass(frozen=True)
+class RowEmbedding:
+    """The U step, as a map from rows to their rows of U.
+
+    Attributes
+    ----------
+    W : array, shape (r, q)
+    map : KernelMap
+    values : array, shape (k,)
+    U, degrees : arrays, shapes (s, k) and (s,)
+        Of the sample of rows that is in memory; U orthonormal there.
+    sums : array, shape (r, k + c)
+        CᵀF for F = D^(-1/2) [U, Ŷ], which the pass of the U step knows.
+    ones : array, shape (r,)
+        Cᵀ1.
+    """
+
+    W: Array
+    map: KernelMap
+    values: Array
+    U: Array
+    degrees: Array
+    sums: Array
+    ones: Array
+
+
+@dataclass(frozen=True)
+class RowGamma:
+    """The weights γ = F diag(s) Fᵀ, with the rows of F made from the rows of X when they are needed.
+
+    Attributes
+    ----------
+    embedding : RowEmbedding
+    tables : list of arrays, shape (c + 1, c)
+        The centred indicator columns of each given clustering by code; the last row, zero, is of the unknown.
+    s : array, shape (k + c,)
+    """
+
+    embedding: RowEmbedding
+    tables: list[Array]
+    s: Array
+
+    def rows(self, X: Any, codes: Any, C: Any = None) -> Any:
+        """F of a block of rows of the problem; C is their kernel to the landmarks of the U step, if it is known."""
+        xp = array_namespace(X)
+        if C is None:
+            map = self.embedding.map
+            C = similarity(map.kernel, X @ like(self.embedding.W, X), like(map.landmarks, X))
+        U, degrees = self.embedding.map.from_kernel(C)
+        return xp.concat([U, given_rows(self.tables, X, codes)], axis=1) / xp.sqrt(degrees)
+
+
+def given_rows(tables: list[Array], X: Any, codes: Any) -> Any:
+    """The rows of Ŷ, those of all given clusterings side by side."""
+    parts = [looked_up([table], X, codes[:, g : g + 1]) for g, table in enumerate(tables)]
+    return array_namespace(X).concat([X[:, :0], *parts], axis=1)
+
+
+def similarity(kernel: Gaussian, Z: Any, landmarks: Any) -> Any:
+    """The kernel between rows and landmarks, in one buffer."""
+    xp = array_namespace(Z)
+    E = kernel.exponent(Z, landmarks)
+    return into(xp, xp.exp, E, out=E)
+
+
+@dataclass(frozen=True)
+class _Cloud:
+    """The landmarks at one W: all that a block needs to make its C."""
+
+    coordinates: Coordinates
+    kernel: Gaussian
+    W: Array
+    projected: Array
+
+    def rows(self, X: Any, codes: Any) -> tuple[Any, Any]:
+        """The rows of the problem and their C."""
+        rows = self.coordinates(X, codes)
+        return rows, similarity(self.kernel, rows @ like(self.W, X), like(self.projected, X))
+
+
+def _weighted(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any, Any]:
+    """Rows, C and F; at the W of the U step itself, C serves twice."""
+    rows, C = cloud.rows(X, codes)
+    return rows, C, gamma.rows(rows, codes, C if gamma.embedding.W is cloud.W else None)
+
+
+def _degree_sums(X: Any, codes: Any, cloud: _Cloud) -> tuple[Any]:
+    """Cᵀ1."""
+    _, C = cloud.rows(X, codes)
+    return (array_namespace(X).sum(C, axis=0),)
+
+
+def _value_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any]:
+    """CᵀF and Cᵀ1."""
+    _, C, F = _weighted(X, codes, cloud, gamma)
+    return C.T @ F, array_namespace(X).sum(C, axis=0)
+
+
+def _phi_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma, pull: Array) -> tuple[Any, Any]:
+    """Xᵀ diag(Ψ1) X and, for every column f of F, Xᵀ diag(f) C, below each other."""
+    xp = array_namespace(X)
+    rows, C, F = _weighted(X, codes, cloud, gamma)
+    sums = xp.sum((C @ like(pull, X)) * F, axis=1, keepdims=True)
+    crossed = xp.reshape(F[:, :, None] * rows[:, None, :], (len(rows), -1))
+    return rows.T @ (rows * sums), crossed.T @ C
+
+
+def _gram_sums(
+    X: Any, codes: Any, cloud: _Cloud, tables: list[Array], weights: Array, whiten: Array, every: int
+) -> tuple[Any, Any, Any, Any]:
+    """Of B = D^(-1/2) C: BᵀB, Bᵀ1 and BᵀŶ; and of every so many rows, what the approximation has of their diagonal."""
+    xp = array_namespace(X)
+    _, C = cloud.rows(X, codes)
+    degrees = C @ like(weights, X)[:, None]
+    kept = xp.sum((C[::every, ...] @ like(whiten, X)) ** 2)
+    count = xp.asarray(float(-(-len(C) // every)), dtype=X.dtype)
+    C /= xp.sqrt(xp.where(degrees > 1, degrees, xp.ones_like(degrees)))
+    return C.T @ C, xp.sum(C, axis=0), C.T @ given_rows(tables, X, codes), xp.stack([kept, count])
+
+
+class LowRankEngine:
+    """K(XW) through landmarks, over rows that are read in blocks.
+
+    Landmarks are rows, chosen anew at a U step where the ones before leave out too much, and they stay for the W step
+    that follows: a line search must compare values of one objective.
+
+    Parameters
+    ----------
+    rows : Rows
+    coordinates : Coordinates
+    kernel : Gaussian
+    sample : array, shape (s, r)
+        Rows of the problem that are in memory, among which landmarks are found.
+    codes : int array, shape (s, g)
+        Of the sample.
+    tables : list of arrays, shape (c + 1, c)
+        Ŷ by code, see `RowGamma`.
+    landmarks : array, shape (l, r), optional
+        To begin with.
+    tolerance : float
+        Share of the trace of K that may be left out.
+    most : int
+        Landmarks at most.
+    step : int
+        Rows at once.
+    rng : Generator
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        coordinates: Coordinates,
+        kernel: Gaussian,
+        sample: Array,
+        codes: np.ndarray,
+        tables: list[Array],
+        landmarks: Array | None = None,
+        *,
+        tolerance: float = TOLERANCE,
+        most: int = MOST_LANDMARKS,
+        step: int = STEP,
+        rng: np.random.Generator,
+    ) -> None:
+        self.rows, self.coordinates, self.kernel = rows, coordinates, kernel
+        self.sample, self.codes, self.tables = sample, codes, tables
+        self.tolerance, self.most, self.step, self.rng = tolerance, most, step, rng
+        self.accuracy = tolerance
+        self.landmarks: Array = sample[:0] if landmarks is None else landmarks
+        self.approximation_error = 1.0
+        self._last: tuple[Any, ...] | None = None
+        self._embedded: RowEmbedding | None = None
+
+    def _cloud(self, W: Array) -> _Cloud:
+        return _Cloud(self.coordinates, self.kernel, W, self.landmarks @ W)
+
+    def _factor(self, projected: Array) -> Array:
+        """The lower Cholesky factor of M; a little is added, which leaves the approximation below K."""
+        M = self.kernel.gram(projected)
+        M.flat[:: len(M) + 1] += 1e-8 if self.sample.dtype == np.float64 else 1e-5
+        return cholesky(M, lower=True)
+
+    def find_landmarks(self, W: Array) -> float:
+        """Landmarks for this W: those that there are, if they serve; the share of the trace that they leave out."""
+        Z = np.asarray(self.sample @ W, dtype=np.float64)
+        if len(self.landmarks):
+            projected = np.asarray(self.landmarks @ W, dtype=np.float64)
+            whitened = solve_triangular(self._factor(projected), similarity(self.kernel, projected, Z), lower=True)
+            error = 1 - float(np.sum(whitened**2)) / len(Z)
+            if error <= self.tolerance:
+                return error
+        pivots, error = choose_landmarks(Z, self.kernel, 0.7 * self.tolerance, self.most, self.rng)
+        self.landmarks, self._last = self.sample[pivots], None
+        return error
+
+    def degrees(self, W: Array) -> Array:
+        """K 1 of the sample's rows, shape (s,)."""
+        cloud = self._cloud(W)
+        (ones,) = self.rows.total(_degree_sums, cloud, step=self.step)
+        weights = cho_solve((self._factor(cloud.projected), True), ones)
+        return np.maximum(similarity(self.kernel, self.sample @ W, cloud.projected) @ weights, 1.0)
+
+    def value(self, W: Array, gamma: RowGamma) -> float:
+        """Σ γ_ij K_ij = Σ_l s_l ‖R⁻¹ Cᵀ f_l‖², where M = R Rᵀ."""
+        return self._small(W, gamma)[0]
+
+    def _small(self, W: Array, gamma: RowGamma) -> tuple[float, Array]:
+        """The value and M⁻¹ CᵀF, kept for the Φ at the same W."""
+        last = self._last
+        if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
+            known = gamma.embedding
+            if known is self._embedded and np.array_equal(W, known.W):
+                last = (known.W, gamma, known.sums, known.ones)
+            else:
+                last = (W, gamma, *self.rows.total(_value_sums, self._cloud(W), gamma, step=self.step))
+            self._last = last
+        factor = self._factor(self.landmarks @ last[0])
+        pull = cho_solve((factor, True), last[2])
+        return float(np.sum(last[2] * pull, axis=0) @ gamma.s), pull
+
+    def value_and_gradient(self, W: Array, gamma: RowGamma) -> tuple[float, Array]:
+        """Σ γ_ij K_ij and Φ(W) W."""
+        value, phi = self.value_and_phi(W, gamma)
+        return value, phi @ W
+
+    def value_and_phi(self, W: Array, gamma: RowGamma) -> tuple[float, Array]:
+        """Σ γ_ij K_ij and Φ(W) = (2/σ²) Xᵀ (diag(Ψ1) − Ψ) X."""
+        value, pull = self._small(W, gamma)
+        assert self._last is not None
+        cloud = self._cloud(self._last[0])
+        spread, crossed = self.rows.total(_phi_sums, cloud, gamma, pull * gamma.s, step=self.step)
+        d, m = len(spread), len(gamma.s)
+        half = solve_triangular(self._factor(cloud.projected), crossed.T, lower=True).reshape(-1, m, d)
+        across = np.tensordot(half * gamma.s[:, None], half, axes=([0, 1], [0, 1]))
+        return value, 2 * self.kernel.precision * (spread - across)
+
+    def hessian(self, W: Array, gamma: RowGamma, phi: Array) -> Callable[[Array], Array]:
+        """Z -> derivative of Φ(W) W along Z, by central differences."""
+        relative = 1e-5 if self.sample.dtype == np.float64 else 1e-2
+
+        def product(Z: Array) -> Array:
+            length = float(np.linalg.norm(self.sample @ Z, axis=1).max())
+            if length == 0:
+                return np.zeros_like(Z)
+            step = relative * self.kernel.sigma / length
+            ahead = self.value_and_gradient(W + step * Z, gamma)[1]
+            behind = self.value_and_gradient(W - step * Z, gamma)[1]
+            return (ahead - behind) / (2 * step)
+
+        return product
+
+    def fourth_moment(self, W: Array, gamma: RowGamma) -> float:
+        """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, estimated: |γ| has no small factor, so pairs within a sample stand for all."""
+        few = np.asarray(self.sample[:PAIRS], dtype=np.float64)
+        F = gamma.rows(few, self.codes[:PAIRS])
+        share = len(few) / self.rows.n
+        return DenseEngine(few, self.kernel).fourth_moment(W, Gamma(F, gamma.s)) / share**2
+
+    def embed(self, W: Array, k: int, start: RowEmbedding | None = None) -> RowEmbedding:
+        """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H through the r x r Gram matrix of H D^(-1/2) C."""
+        last, known = self._last, self._embedded
+        if known is not None and known.values.shape == (k,) and np.array_equal(known.W, W):
+            return known
+        self.find_landmarks(W)
+        cloud = self._cloud(W)
+        if self._last is not None and last is self._last and np.array_equal(last[0], W):
+            ones = last[3]  # the value at this W was asked for last
+        else:
+            (ones,) = self.rows.total(_degree_sums, cloud, step=self.step)
+        factor = self._factor(cloud.projected)
+        weights = cho_solve((factor, True), ones)
+        whiten = solve_triangular(factor, np.eye(len(factor)), lower=True).T
+        every = 1 if self.rows.n <= 100_000 else 64
+        small_args = (cloud, self.tables, weights, whiten, every)
+        gram, sums, given, (kept, count) = self.rows.total(_gram_sums, *small_args, step=self.step)
+        self.approximation_error = max(0.0, 1 - float(kept) / float(count))
+        small = whiten.T @ (gram - np.outer(sums, sums) / self.rows.n) @ whiten
+        r = len(small)
+        values, V = eigh((small + small.T) / 2, subset_by_index=(max(0, r - k), r - 1))
+        values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
+        scale = np.where(values > NOISE * max(values[0], NOISE), np.sqrt(np.maximum(values, 1e-300)), np.inf)
+        A = np.zeros((r, k))
+        A[:, : len(values)] = whiten @ V / scale
+        values = np.concatenate([values, np.zeros(k - len(values))])
+        Z = self.sample @ W
+        reach = float(np.min(np.max(self.kernel.exponent(Z, cloud.projected), axis=1)))
+        nowhere = np.zeros((k, k))
+        offset = sums @ A / self.rows.n
+        map = KernelMap(cloud.projected, A, offset, nowhere, self.kernel, weights, reach)
+        U, degrees = map.from_kernel(similarity(self.kernel, Z, cloud.projected))
+        across = np.column_stack([gram @ A - np.outer(sums, offset), given])
+        self._embedded = RowEmbedding(W, map, values, np.linalg.qr(U)[0], degrees[:, 0], across, ones)
+        return self._embedded

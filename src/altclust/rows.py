@@ -1,0 +1,234 @@
+"""Rows in blocks, wherever they live: the same function runs over every block, and small matrices are added up."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Protocol, cast
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_array
+from joblib import cpu_count
+
+from .kernels import Array, like
+from .threads import fitting_threads
+from .validate import check_given
+
+STEP = 2048  # rows at once: their kernel to a few hundred landmarks stays in the cache
+TASK = 2 * STEP  # rows per task; sums do not depend on how many threads share the tasks
+
+Sums = tuple[np.ndarray, ...]
+
+
+class Rows(Protocol):
+    """A table of n rows and d columns, with the codes of what is given beside it, that is read block by block.
+
+    A function takes (X, codes, *small arguments): a block of rows, shape (b, d), and their codes, shape (b, g).
+    """
+
+    n: int
+    d: int
+    codes: Any
+    scattered: bool
+    columns: list[str] | None
+
+    def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
+        """The tuples that the function returns for the blocks, added up, as numpy arrays of float64."""
+
+    def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
+        """What the function returns for each row, in their order: a number, or so many columns."""
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """These rows (indices ascending) and their codes, as numpy arrays in memory."""
+
+    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+        """The same rows with the codes of these labels beside them, and how many clusters each clustering has."""
+
+    def subset(self, X: Array, codes: np.ndarray) -> Rows:
+        """Some of these rows, which were taken to memory, to be worked on where these are."""
+
+    def model(self, kind: str) -> Any:
+        """An array whose library, device and dtype this engine should work in; None for float64 on the host."""
+
+
+def add(total: Sums | None, part: Sums) -> Sums:
+    """One more part of a sum."""
+    return part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
+
+
+def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, step: int) -> Sums:
+    """The sum over the steps of one block, in float64, on X's device, returned as numpy."""
+    total = None
+    xp = array_namespace(X)
+    for i in range(0, len(X), step):
+        part = function(X[i : i + step], codes[i : i + step], *args)
+        total = add(total, tuple(xp.astype(a, xp.float64, copy=False) for a in part))
+    assert total is not None
+    return tuple(host(a) for a in total)
+
+
+def rows_of(function: Callable[..., Any], X: Any, codes: Any, args: tuple, step: int) -> np.ndarray:
+    """The function's answer for every row of one block, as numpy."""
+    parts = [host(function(X[i : i + step], codes[i : i + step], *args)) for i in range(0, len(X), step)]
+    return np.concatenate(parts)
+
+
+def host(array: Any) -> np.ndarray:
+    """An array of any library as numpy, of the same kind."""
+    return array.detach().cpu().numpy() if is_torch_array(array) else np.asarray(array)
+
+
+class ArrayRows:
+    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, shared out among threads.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    codes : int array, shape (n, g), optional
+    """
+
+    scattered = False
+    columns: list[str] | None = None
+
+    def __init__(self, X: Any, codes: Any = None) -> None:
+        self.X = X
+        self.codes = np.zeros((len(X), 0), dtype=np.int32) if codes is None else codes
+        self.n, self.d = X.shape
+
+    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+        """See `Rows`."""
+        found = check_given(host(given) if is_torch_array(given) else given, self.n)
+        codes = np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *(c.astype(np.int32) for c in found)])
+        return self.with_codes(codes), [int(c.max()) + 1 for c in found]
+
+    def with_codes(self, codes: np.ndarray) -> ArrayRows:
+        """The same rows with these codes, shape (n, g)."""
+        if is_torch_array(self.X):
+            codes = array_namespace(self.X).asarray(codes, device=device(self.X))
+        return type(self)(self.X, codes)
+
+    def subset(self, X: Array, codes: np.ndarray) -> ArrayRows:
+        """See `Rows`."""
+        X = like(X, cast(Any, self.X)) if is_torch_array(self.X) else X
+        return ArrayRows(X).with_codes(codes)
+
+    def model(self, kind: str) -> Any:
+        """See `Rows`."""
+        single = kind == "tiles" and getattr(self.X, "dtype", None) == np.float32
+        return self.X if is_torch_array(self.X) or single else None
+
+    def spans(self) -> list[tuple[int, int]]:
+        """The first and the last row of every task."""
+        return [(i, min(i + TASK, self.n)) for i in range(0, self.n, TASK)]
+
+    def read(self, start: int, stop: int) -> Any:
+        """Floating-point rows; a view where they are in memory."""
+        X = self.X[start:stop]
+        return X if is_torch_array(X) else _floats(X)
+
+    def release(self) -> None:
+        """Give the pages of a mapped file back: they are read again when needed, and count as ours until then."""
+        if isinstance(self.X, np.memmap) and self.X.mode in ("r", "r+"):
+            with suppress(OSError, ValueError, AttributeError):
+                self.X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+    def _run(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
+        """Work on every span, in their order, a few ahead of whoever asks."""
+
+        def one(span: tuple[int, int]) -> Any:
+            done = work(*span)
+            self.release()
+            return done
+
+        spans = self.spans()
+        threads = 1 if is_torch_array(self.X) else min(cpu_count(), len(spans))
+        if threads == 1:
+            yield from map(one, spans)
+            return
+        with fitting_threads(1), ThreadPoolExecutor(threads) as pool:
+            waiting = iter(spans)
+            ahead = [pool.submit(one, span) for span in islice(waiting, 2 * threads)]
+            while ahead:
+                yield ahead.pop(0).result()
+                ahead += [pool.submit(one, span) for span in islice(waiting, 1)]
+
+    def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
+        """See `Rows`."""
+        total: Sums | None = None
+        for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.codes[i:j], args, step)):
+            total = add(total, part)
+        assert total is not None
+        return total
+
+    def each(
+        self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None
+    ) -> np.ndarray:
+        """See `Rows`."""
+        return np.concatenate(
+            list(self._run(lambda i, j: rows_of(function, self.read(i, j), self.codes[i:j], args, step)))
+        )
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`."""
+        rows = host(self.X[indices])
+        self.release()
+        return _floats(rows), host(self.codes[indices])
+
+
+class ParquetRows(ArrayRows):
+    """Rows of a Parquet file, one row group at a time.
+
+    Parameters
+    ----------
+    path : path
+    columns : list of str, optional
+        Numeric columns; without it, all.
+    codes : int array, shape (n, g), optional
+    """
+
+    def __init__(self, path: Any, columns: list[str] | None = None, codes: Any = None) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        file = ParquetFile(path)
+        self.path = path
+        self.names = list(columns) if columns is not None else file.schema_arrow.names
+        self.columns = self.names
+        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        self.n, self.d = int(self.starts[-1]), len(self.names)
+        self.X = None
+        self.codes = np.zeros((self.n, 0), dtype=np.int32) if codes is None else codes
+
+    def with_codes(self, codes: np.ndarray) -> ParquetRows:
+        """The same rows with these codes, shape (n, g)."""
+        return type(self)(self.path, self.names, codes)
+
+    def spans(self) -> list[tuple[int, int]]:
+        """One task per row group."""
+        return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True)]
+
+    def read(self, start: int, stop: int) -> Array:
+        """The row group that begins there."""
+        from pyarrow.parquet import ParquetFile
+
+        group = int(np.searchsorted(self.starts, start))
+        table = ParquetFile(self.path).read_row_group(group, columns=self.names)
+        return np.column_stack([_floats(table[name].host()) for name in self.names])
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`."""
+        parts = [
+            self.read(i, j)[inside - i]
+            for i, j in self.spans()
+            if len(inside := indices[(indices >= i) & (indices < j)])
+        ]
+        return np.concatenate(parts), self.codes[indices]
+
+
+def _floats(X: Any) -> Array:
+    """Float32 and float64 as they are, everything else as float64."""
+    X = np.asarray(X)
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
