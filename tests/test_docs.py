@@ -36,6 +36,17 @@ def test_readme_python_runs(tmp_path, monkeypatch):
     assert os.path.exists("view.npz")
 
 
+def test_scaling_page_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pytest.importorskip("pyarrow")
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scaling.md").read_text(), flags=re.DOTALL)
+    namespace: dict = {}
+    for block in blocks:
+        exec(compile(block, "scaling.md", "exec"), namespace)
+    assert namespace["model"].engine_.startswith("lowrank")
+    assert namespace["rows"].n == len(namespace["labels"])
+
+
 def test_every_command_is_documented():
     text = "\n".join(page.read_text() for page in PAGES)
     commands = typer.main.get_command(app).commands

@@ -97,7 +97,7 @@ class DaskRows:
         return dask.compute(parts[0])[0]
 
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
-        """See `Rows`; a Dask array."""
+        """See `Rows`; a Dask array, computed and kept on the workers."""
         import dask
         import dask.array as da
 
@@ -105,12 +105,13 @@ class DaskRows:
         work = dask.delayed(rows_of)
         width = () if columns is None else (columns,)
         kind = np.int64 if columns is None else self.X.dtype
-        return da.concatenate(
+        found = da.concatenate(
             [
                 da.from_delayed(work(function, X, codes, small, step), shape=(size, *width), dtype=kind)
                 for (X, codes), size in zip(self._blocks(), self.X.chunks[0], strict=True)
             ]
         )
+        return dask.persist(found, optimize_graph=False)[0]
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
         """See `Rows`; the only rows that ever leave the workers."""

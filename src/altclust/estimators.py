@@ -242,7 +242,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
                 reason = "the exact kernel did not fit in memory"
         coded, clusters = rows.encode(y)
-        return fit_streamed(self, coded, clusters, how, reason, getattr(self, "feature_names_in_", None), rng)
+        return fit_streamed(self, coded, clusters, how, reason, rng)
 
     def _rows(self, X: Any, *, reset: bool) -> Rows:
         """X as rows in blocks, checked against the table of the fit unless this is the fit."""

@@ -146,10 +146,15 @@ def fit_in_memory(
     reason: str,
     model: Any,
     rng: np.random.Generator,
+    settled: tuple[Setting, Question, Any] | None = None,
 ) -> Fit:
-    """All rows at once, by an exact engine; model is an array whose library, device and dtype do the work, or None."""
+    """All rows at once, by an exact engine.
+
+    model is an array whose library, device and dtype do the work, or None; settled is what `settle` said, if it was
+    asked already.
+    """
     with fitting_threads(len(centred)):
-        setting, question, tuning = settle(kdac, centred, given, rng)
+        setting, question, tuning = settled or settle(kdac, centred, given, rng)
         problem, result, means = _fit_exactly(centred, given, setting, how, kind, model, rng)
     warn_of_rank(kdac.n_components, problem.X.shape[1])
     W = problem.to_table(result.W)
@@ -192,7 +197,8 @@ def _fit_exactly(
     means = GivenMeans.fit(centred, given) if setting.subtract_given else None
     inside, basis = row_space(remove_given(centred, given) if setting.subtract_given else centred)
     n = len(inside)
-    if kind == "tiles" and n > FIRST:  # every round is dear: begin where a sample ended
+    cold = isinstance(setting.init, str)
+    if kind == "tiles" and n > FIRST and cold:  # every round is dear: begin where a sample ended
         few = np.sort(rng.choice(n, FIRST, replace=False))
         setting = start_on_sample(inside[few], [codes[few] for codes in given], basis, setting, n, how, rng)
     problem = pose(inside if model is None else like(inside, model), given, setting, basis)

@@ -47,6 +47,8 @@ def choose_landmarks(
         block = kernel.gram(Z[drawn]) - F[drawn, :r] @ F[drawn, :r].T
         kept, factor = _accept(block, left[drawn], rng, most - r)
         new = drawn[kept]
+        if not len(new):  # all that is left is rounding
+            break
         columns = np.exp(kernel.exponent(Z, Z[new])) - F[:, :r] @ F[new, :r].T
         F[:, r : r + len(new)] = solve_triangular(factor, columns.T, lower=True).T
         left = np.maximum(left - np.sum(F[:, r : r + len(new)] ** 2, axis=1), 0.0)

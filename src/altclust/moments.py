@@ -6,54 +6,57 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace, device
+from scipy.linalg import block_diag
 
 from .kernels import Array, like
 from .rows import Rows
-from .validate import InputError
+from .validate import InputError, column_name, warn_of_constant
 
 
 class Moments(NamedTuple):
     """Sums over all rows: their number, mean (d,), scatter XᵀX of the centred rows (d, d), and per given cluster.
 
-    `constant` marks columns without spread; `sums` (c, d) and `pairs` (c, c) belong to the one-hot columns of all given
+    `sums` (c, d) and `pairs` (c, c) belong to the one-hot columns of all given
     clusterings side by side, and `sizes` says how many of them each clustering has.
     """
 
     n: int
     mean: Array
     scatter: Array
-    constant: np.ndarray
     sums: Array
     pairs: Array
     sizes: list[int]
 
     @classmethod
-    def of(cls, rows: Rows, shift: Array, sizes: list[int], names: Any = None) -> Moments:
-        """One pass; shift is a row near the others, for the digits. Refuses what is not finite or too large."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            total, scatter, sums, pairs = rows.total(_moments, shift, sizes)
+    def of(cls, rows: Rows, shift: Array, sizes: list[int], estimator: Any = None) -> Moments:
+        """One pass; shift is a row near the others, for the digits. Refuses what is not finite or too large.
+
+        The estimator knows the names of the columns, for messages.
+        """
+        total, scatter, sums, pairs = rows.total(_moments, shift, sizes)
         if not np.isfinite(scatter).all():
             (bad,) = rows.total(_not_finite)
             column = int(np.argmax(bad))
             if bad[column]:
                 raise InputError(
-                    f"X has NaN or infinity in column {column if names is None else names[column]!r} "
+                    f"X has NaN or infinity in column {column_name(estimator, column)} "
                     f"({int(bad[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave those rows out."
                 )
             raise InputError("X has values whose powers overflow: rescale it (sklearn's StandardScaler).")
         if not scatter.any():
             raise InputError(f"X has {rows.n} equal rows: every clustering of them is as good as any other.")
         off = total / rows.n
-        constant = np.diag(scatter) == 0
+        warn_of_constant(estimator, np.diag(scatter) == 0)
         scatter = scatter - rows.n * np.outer(off, off)
         sums = sums - np.diag(pairs)[:, None] * off
-        return cls(rows.n, shift + off, scatter, constant, sums, pairs, sizes)
+        return cls(rows.n, shift + off, scatter, sums, pairs, sizes)
 
     def effects(self) -> list[Array]:
         """What each given cluster adds to a centred row, shape (c, d): a regression on all one-hot columns."""
-        joint = np.linalg.pinv(self.pairs, hermitian=True) @ self.sums
-        split = np.split(joint, np.cumsum(self.sizes)[:-1])
-        return [own - sizes @ own / sizes.sum() for own, sizes in zip(split, self.counts, strict=True)]
+        centring = block_diag(*(np.eye(len(c)) - np.outer(np.ones(len(c)), c / c.sum()) for c in self.counts))
+        inner = np.linalg.pinv(centring.T @ self.pairs @ centring, hermitian=True)
+        joint = centring @ inner @ centring.T @ self.sums
+        return np.split(joint, np.cumsum(self.sizes)[:-1])
 
     def without(self, effects: list[Array]) -> Array:
         """The scatter of the centred rows minus their effects, shape (d, d)."""
@@ -69,11 +72,13 @@ class Moments(NamedTuple):
 
 def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, Any, Any, Any]:
     xp = array_namespace(X)
-    rows = X - like(shift, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = X - like(shift, X)
     if xp.isdtype(rows.dtype, "real floating") and rows.dtype != xp.float64:
         rows = xp.astype(rows, xp.float64)  # sums of squares of many float32 lose too much
     Y = xp.concat([rows[:, :0], *(one_hot(codes[:, g], size, rows) for g, size in enumerate(sizes))], axis=1)
-    return xp.sum(rows, axis=0), rows.T @ rows, Y.T @ rows, Y.T @ Y
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards, in words
+        return xp.sum(rows, axis=0), rows.T @ rows, Y.T @ rows, Y.T @ Y
 
 
 def _not_finite(X: Any, codes: Any) -> tuple[Any]:

@@ -70,6 +70,11 @@ class Objective:
     engine: KernelEngine
     gamma: Gamma
 
+    @property
+    def accuracy(self) -> float:
+        """That of the engine."""
+        return self.engine.accuracy
+
     def value(self, W: Array) -> float:
         """F(W)."""
         return -self.engine.value(W, self.gamma)

@@ -15,7 +15,7 @@ from joblib import cpu_count
 
 from .kernels import Array, like
 from .threads import fitting_threads
-from .validate import check_given
+from .validate import InputError, check_given
 
 STEP = 2048  # rows at once: their kernel to a few hundred landmarks stays in the cache
 TASK = 2 * STEP  # rows per task; sums do not depend on how many threads share the tasks
@@ -117,8 +117,9 @@ class ArrayRows:
 
     def model(self, kind: str) -> Any:
         """See `Rows`."""
-        single = kind == "tiles" and getattr(self.X, "dtype", None) == np.float32
-        return self.X if is_torch_array(self.X) or single else None
+        if kind == "tiles":  # which knows numpy only
+            return self.X if getattr(self.X, "dtype", None) == np.float32 else None
+        return self.X if is_torch_array(self.X) else None
 
     def spans(self) -> list[tuple[int, int]]:
         """The first and the last row of every task."""
@@ -193,6 +194,9 @@ class ParquetRows(ArrayRows):
         from pyarrow.parquet import ParquetFile
 
         file = ParquetFile(path)
+        missing = set(columns or ()) - set(file.schema_arrow.names)
+        if missing:
+            raise InputError(f"columns={sorted(missing)} are not in {str(path)!r}: it has {file.schema_arrow.names}.")
         self.path = path
         self.names = list(columns) if columns is not None else file.schema_arrow.names
         self.columns = self.names
@@ -216,7 +220,7 @@ class ParquetRows(ArrayRows):
 
         group = int(np.searchsorted(self.starts, start))
         table = ParquetFile(self.path).read_row_group(group, columns=self.names)
-        return np.column_stack([_floats(table[name].host()) for name in self.names])
+        return np.column_stack([_floats(table[name].to_numpy(), name) for name in self.names])
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
         """See `Rows`."""
@@ -228,7 +232,10 @@ class ParquetRows(ArrayRows):
         return np.concatenate(parts), self.codes[indices]
 
 
-def _floats(X: Any) -> Array:
-    """Float32 and float64 as they are, everything else as float64."""
+def _floats(X: Any, name: str | None = None) -> Array:
+    """Float32 and float64 as they are, other numbers as float64."""
     X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        where = "" if name is None else f" in column {name!r}"
+        raise InputError(f"X has entries of type {X.dtype}{where}: pass real numbers.")
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)

@@ -41,7 +41,7 @@ GIVEN_MEANS = ("means", "weights", "intercepts")
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted `altclust.KDAC`."""
-    arrays = {name: getattr(model, name) for name in ARRAYS if hasattr(model, name)}
+    arrays = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     arrays |= {f"map.{name}": getattr(model._map, name) for name in MAP_ARRAYS}
     arrays |= {f"history.{name}": values for name, values in model.history_.items()}
     if model._given_means is not None:

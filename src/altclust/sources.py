@@ -55,6 +55,8 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
             return open_rows(np.load(path, mmap_mode="r"))  # type: ignore[return-value]
         if path.suffix == ".parquet":
             return ParquetRows(path, columns)
-    except (ValueError, OSError) as error:
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError) as error:
         raise InputError(f"X={str(path)!r} cannot be read ({error}): write it again.") from error
     raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it to memory first, or write one of these.")

@@ -7,6 +7,7 @@ before ended, and all rows are read only for the last rounds, which decide when 
 from __future__ import annotations
 
 import logging
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -16,16 +17,16 @@ from array_api_compat import array_namespace
 from joblib import cpu_count
 
 from .certificate import certify
-from .engines.lowrank import Coordinates, LowRankEngine, RowEmbedding, RowGamma
-from .fitting import FIRST, Fit, Procedure, for_sample, rough, start_on_sample, warn_of_rank
+from .engines.lowrank import MOST_LANDMARKS, TOLERANCE, Coordinates, LowRankEngine, RowEmbedding, RowGamma
+from .fitting import FIRST, Fit, Procedure, fit_in_memory, for_sample, rough, start_on_sample, warn_of_rank
 from .given_means import GivenMeans
 from .kernels import Array, Gaussian, like
 from .metrics import feature_weights, novelty, table_nmi
 from .moments import Moments, indicator_tables, one_hot
 from .problem import wide_directions
-from .rows import STEP, Rows
-from .setting import settle
-from .solve import Callback, alternate, principal_axes
+from .rows import STEP, Rows, host
+from .setting import Setting, settle
+from .solve import Alternation, Callback, alternate, principal_axes
 from .solvers import ISM, Solver
 from .solvers.grassmann import orthonormal
 from .spectral import KernelMap, nearest, round_to_labels, unit_rows
@@ -65,10 +66,6 @@ class StreamedProblem:
     def weigh(self, embedding: RowEmbedding, degrees: Array) -> RowGamma:
         """The weights of the W problem; the degrees are those of the U step, which every block makes anew."""
         return RowGamma(embedding, self.tables, self.signs)
-
-    def to_table(self, W: Array) -> Array:
-        """W in the coordinates of the table, shape (d, q)."""
-        return W if self.basis is None else self.basis @ W
 
 
 class Rounds:
@@ -136,8 +133,70 @@ def contingency_block(X: Any, codes: Any, clusters: list[int], *found: Any) -> t
     return tuple(labels.T @ one_hot(codes[:, g], size, X) for g, size in enumerate(clusters))
 
 
+@dataclass(frozen=True)
+class Posed:
+    """What is to be solved, and the sample that is in memory.
+
+    Attributes
+    ----------
+    rows : Rows
+    clusters : list of int
+        How many clusters each given clustering has.
+    moments : Moments
+    sample, codes : arrays, shapes (s, d) and (s, g)
+        Raw rows in random order, and their codes.
+    inside : array, shape (s, r)
+        The same in the coordinates of the problem.
+    coordinates : Coordinates
+    scatter : array, shape (r, r)
+        XᵀX there, of all rows.
+    setting : Setting
+    """
+
+    rows: Rows
+    clusters: list[int]
+    moments: Moments
+    sample: Array
+    codes: np.ndarray
+    inside: Array
+    coordinates: Coordinates
+    scatter: Array
+    setting: Setting
+
+    @classmethod
+    def of(
+        cls, rows: Rows, clusters: list[int], moments: Moments, sample: Array, codes: np.ndarray, setting: Setting
+    ) -> Posed:
+        """With or without the given means, in the row space."""
+        effects = moments.effects() if setting.subtract_given else []
+        scatter = moments.without(effects) if effects else moments.scatter
+        basis = wide_directions(scatter)
+        coordinates = Coordinates(moments.mean, [np.vstack([e, np.zeros(rows.d)]) for e in effects], basis)
+        scatter = scatter if basis is None else basis.T @ scatter @ basis
+        inside = coordinates(sample, codes)
+        return cls(rows, clusters, moments, sample, codes, inside, coordinates, scatter, setting)
+
+    def stage(
+        self, m: int, W: Array, landmarks: Array | None, limit: float | None, rng: np.random.Generator
+    ) -> tuple[StreamedProblem, LowRankEngine]:
+        """The problem of the first m rows of the sample, or of all."""
+        n, codes = self.rows.n, self.codes
+        part = self.rows if m == n else self.rows.subset(self.sample[:m], codes[:m])
+        counts = self.moments.counts if m == n else _counts(codes[:m], self.clusters)
+        here = for_sample(self.setting, m, n)
+        tables, kernel = indicator_tables(counts, here.scaling), Gaussian(here.sigma)
+        basis = self.coordinates.basis
+        problem = StreamedProblem(basis, tables, here.n_clusters, W.shape[1], here.novelty_weight, kernel)
+        step = step_for(limit, self.inside.shape[1], len(problem.signs), self.inside.itemsize)
+        pivoted = self.inside[:PIVOTED]
+        engine = LowRankEngine(
+            part, self.coordinates, kernel, pivoted, codes[:PIVOTED], tables, landmarks, step=step, rng=rng
+        )
+        return problem, engine
+
+
 def fit_streamed(
-    kdac: Any, rows: Rows, clusters: list[int], how: Procedure, reason: str, names: Any, rng: np.random.Generator
+    kdac: Any, rows: Rows, clusters: list[int], how: Procedure, reason: str, rng: np.random.Generator
 ) -> Fit:
     """Rows in blocks, by the low-rank engine, over samples that grow.
 
@@ -152,86 +211,119 @@ def fit_streamed(
     how : Procedure
     reason : str
         Why this engine.
-    names : sequence of str or None
-        Of the columns, for messages.
     rng : Generator
     """
-    how = replace(how, callback=Rounds(how.callback), solver=without_hessian(how.solver))
+    how = replace(how, callback=Rounds(how.callback))
     sample, codes = take_sample(rows, rng)
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
-    moments = Moments.of(rows, shift, clusters, names)
+    moments = Moments.of(rows, shift, clusters, kdac)
     seen, seen_given = np.asarray(sample[:SEARCHED] - moments.mean, dtype=float), list(codes[:SEARCHED].T)
     with fitting_threads(FIRST):
         setting, question, tuning = settle(kdac, seen, seen_given, rng)
-    effects = moments.effects() if setting.subtract_given else []
-    means = replace(GivenMeans.fit(seen, seen_given), means=effects) if effects else None
-    scatter = moments.without(effects) if effects else moments.scatter
-    basis = wide_directions(scatter)
-    coordinates = Coordinates(moments.mean, [np.vstack([e, np.zeros(rows.d)]) for e in effects], basis)
-    inside = coordinates(sample, codes)
-    warn_of_rank(kdac.n_components, inside.shape[1])
-    if isinstance(setting.init, str):
-        first = max(FIRST, 20 * setting.n_clusters)
-        setting = start_on_sample(inside[:first], list(codes[:first].T), basis, setting, rows.n, how, rng)
-    W = np.asarray(setting.init, dtype=float)
-    W = orthonormal(W if basis is None else basis.T @ W)
-    histories: list[dict[str, Array]] = []
-    engines: list[LowRankEngine] = []
-    landmarks: Array | None = None
-    for m in sample_sizes(len(sample), rows.n):
-        everything = m == rows.n
-        part = rows if everything else rows.subset(sample[:m], codes[:m])
-        counts: list[Any] = moments.counts if everything else _counts(codes[:m], clusters)
-        here = for_sample(setting, m, rows.n)
-        tables, kernel = indicator_tables(counts, here.scaling), Gaussian(here.sigma)
-        problem = StreamedProblem(basis, tables, here.n_clusters, W.shape[1], here.novelty_weight, kernel)
-        step = step_for(how.memory_limit, inside.shape[1], len(problem.signs), inside.itemsize)
-        engine = LowRankEngine(
-            part, coordinates, kernel, inside[:PIVOTED], codes[:PIVOTED], tables, landmarks, step=step, rng=rng
-        )
-        limits = (how if everything else rough(how)).limits
-        solver = Subsampled(how.solver, engines[0], limits["tol"]) if engines else how.solver
-        end = alternate(cast(Any, problem), cast(Any, engine), cast(Solver, solver), W, **limits)
-        engines.append(engine)
-        histories.append(end.history | {"rows": np.full(len(end.history["value"]), m)})
-        logger.info(
-            "%d rows: %d rounds, %d landmarks, %s", m, len(end.history["value"]), len(engine.landmarks), end.status
-        )
-        W, landmarks = end.W, engine.landmarks
-    embedding = cast(RowEmbedding, end.embedding)
-    gamma = cast(RowGamma, end.gamma)
+    posed = Posed.of(rows, clusters, moments, sample, codes, setting)
+    warn_of_rank(kdac.n_components, posed.inside.shape[1])
+    W = _start(posed, how, rng)
+    if kdac.engine == "auto" and rows.n <= MOST_TILED and not rows.scattered:
+        error = posed.stage(rows.n, W, None, how.memory_limit, rng)[1].find_landmarks(W)
+        if error > TOLERANCE:
+            why = f"{MOST_LANDMARKS} landmarks would leave out {error:.2g} of the kernel's trace"
+            settled = replace(setting, n_components=W.shape[1], init=_to_table(posed, W)), question, tuning
+            return _fit_by_tiles(kdac, posed, settled, how, why, rng)
+    problem, engine, end, history = _descend(posed, W, how, rng)
+    embedding, gamma = cast(RowEmbedding, end.embedding), cast(RowGamma, end.gamma)
     if gamma.embedding is not embedding:
         gamma = problem.weigh(embedding, embedding.degrees)
-    cost = -engine.value(W, gamma)
-    inner = scatter if basis is None else basis.T @ scatter @ basis
-    axes = principal_axes(W, W.T @ inner @ W)
-    map = replace(embedding.map, landmarks=embedding.map.landmarks @ (W.T @ axes))
-    few = inside[:SEARCHED] @ axes
+    axes = principal_axes(end.W, end.W.T @ posed.scatter @ end.W)
+    map = replace(embedding.map, landmarks=embedding.map.landmarks @ (end.W.T @ axes))
+    few = posed.inside[:SEARCHED] @ axes
     U = map.rows(few) * np.sqrt(rows.n / len(few))
-    answered, centres = round_to_labels(U, setting.n_clusters, how.rounding, rng)
+    answered, centres = round_to_labels(U, problem.n_clusters, how.rounding, rng)
     map = replace(map, centres=centres)
-    labels = rows.each(label_block, coordinates, axes, map, step=step)
-    W = problem.to_table(axes)
+    found = posed.coordinates, axes, map
+    labels = rows.each(label_block, *found, step=engine.step)
+    table_W, error = _to_table(posed, axes), engine.approximation_error
+    if error > 2 * TOLERANCE:
+        warnings.warn(
+            f"{len(engine.landmarks)} landmarks leave out {error:.2g} of the kernel's trace, so the view is rough: "
+            'choose a larger sigma, fewer components, or engine="tiles".',
+            UserWarning,
+            stacklevel=4,
+        )
     return Fit(
         labels=labels,
-        components=W.T,
+        components=table_W.T,
         mean=moments.mean,
         kernel_map=map,
         values=embedding.values,
-        cost=cost,
-        novelty=_novelty(rows, labels, clusters, coordinates, axes, map),
-        weights=feature_weights(W, np.diag(moments.scatter) / rows.n),
-        history={name: np.concatenate([h[name] for h in histories]) for name in histories[0]},
+        cost=-engine.value(end.W, gamma),
+        novelty=_novelty(rows, labels, clusters, *found),
+        weights=feature_weights(table_W, np.diag(moments.scatter) / rows.n),
+        history=history,
         status=end.status,
         setting=setting,
-        question=replace(question, n_components=question.n_components if tuning is not None else W.shape[1]),
+        question=replace(question, n_components=question.n_components if tuning is not None else axes.shape[1]),
         answered=answered,
         tuning=tuning,
-        given_means=means,
-        engine=f"lowrank: {reason}; {len(engine.landmarks)} landmarks, trace error {engine.approximation_error:.2g}",
-        error=engine.approximation_error,
+        given_means=_given_means(posed, seen, seen_given),
+        engine=f"lowrank: {reason}; {len(engine.landmarks)} landmarks, trace error {error:.2g}",
+        error=error,
         certify=partial(certify, cast(Any, problem), cast(Any, engine), axes, cast(Any, gamma)),
     )
+
+
+def _start(posed: Posed, how: Procedure, rng: np.random.Generator) -> Array:
+    """W that the search found, or that an exact fit of a few rows finds."""
+    basis, setting = posed.coordinates.basis, posed.setting
+    if isinstance(setting.init, str):
+        few = max(FIRST, 20 * setting.n_clusters)
+        given = list(posed.codes[:few].T)
+        setting = start_on_sample(posed.inside[:few], given, basis, setting, posed.rows.n, how, rng)
+    W = np.asarray(setting.init, dtype=float)
+    return orthonormal(W if basis is None else basis.T @ W)
+
+
+def _descend(
+    posed: Posed, W: Array, how: Procedure, rng: np.random.Generator
+) -> tuple[StreamedProblem, LowRankEngine, Alternation, dict[str, Array]]:
+    """Alternate on ever more rows, at last on all; the history says how many there were."""
+    histories: list[dict[str, Array]] = []
+    first: LowRankEngine | None = None
+    landmarks: Array | None = None
+    solver = without_hessian(how.solver)
+    for m in sample_sizes(len(posed.sample), posed.rows.n):
+        problem, engine = posed.stage(m, W, landmarks, how.memory_limit, rng)
+        limits = (how if m == posed.rows.n else rough(how)).limits
+        stepper = solver if first is None else cast(Solver, Subsampled(solver, first, limits["tol"]))
+        end = alternate(cast(Any, problem), cast(Any, engine), stepper, W, **limits)
+        rounds = len(end.history["value"])
+        histories.append(end.history | {"rows": np.full(rounds, m)})
+        logger.info("%d rows: %d rounds, %d landmarks, %s", m, rounds, len(engine.landmarks), end.status)
+        W, landmarks, first = end.W, engine.landmarks, first or engine
+    return problem, engine, end, {name: np.concatenate([h[name] for h in histories]) for name in histories[0]}
+
+
+def _fit_by_tiles(
+    kdac: Any, posed: Posed, settled: tuple[Setting, Any, Any], how: Procedure, why: str, rng: np.random.Generator
+) -> Fit:
+    """The exact way, for rows that landmarks cannot stand for."""
+    rows, mean = posed.rows, posed.moments.mean
+    table, codes = rows.take(np.arange(rows.n))
+    centred, given = np.asarray(table, dtype=float) - mean, list(codes.T)
+    setting, question, tuning = settled
+    settled = setting, replace(question, X=centred, given=given), tuning
+    return fit_in_memory(kdac, centred, mean, given, how, "tiles", why, rows.model("tiles"), rng, settled)
+
+
+def _to_table(posed: Posed, W: Array) -> Array:
+    basis = posed.coordinates.basis
+    return W if basis is None else basis @ W
+
+
+def _given_means(posed: Posed, seen: Array, given: list[np.ndarray]) -> GivenMeans | None:
+    """What new rows lose: the means of all rows, by a guess that the sample taught."""
+    if not posed.coordinates.effects:
+        return None
+    return replace(GivenMeans.fit(seen, given), means=[table[:-1] for table in posed.coordinates.effects])
 
 
 def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
@@ -241,5 +333,6 @@ def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
 def _novelty(rows: Rows, labels: Any, clusters: list[int], *found: Any) -> float:
     """The largest NMI with a given clustering; counted where the rows are if the labels are not in memory."""
     if isinstance(labels, np.ndarray):
-        return novelty(labels, list(rows.codes.T))
-    return max(map(table_nmi, rows.total(contingency_block, clusters, *found)), default=float("nan"))
+        return novelty(labels, list(host(rows.codes).T))
+    tables = rows.total(contingency_block, clusters, *found) if clusters else ()
+    return max(map(table_nmi, tables), default=float("nan"))

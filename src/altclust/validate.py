@@ -71,13 +71,14 @@ def scan_rows(estimator: Any, table: Array) -> Array:
         column = int(np.argmax(bad.any(axis=0)))
         kind = "NaN" if np.isnan(table[:, column]).any() else "infinity"
         raise InputError(
-            f"X has {kind} in column {_name(estimator, column)} ({int(bad[:, column].sum())} of {len(table)} "
+            f"X has {kind} in column {column_name(estimator, column)} ({int(bad[:, column].sum())} of {len(table)} "
             "rows): fill it in (sklearn.impute) or leave those rows out."
         )
     return table
 
 
-def _name(estimator: Any, column: int) -> str:
+def column_name(estimator: Any, column: int) -> str:
+    """What the user calls a column."""
     names = getattr(estimator, "feature_names_in_", None)
     return repr(str(names[column])) if names is not None else str(column)
 
@@ -95,6 +96,17 @@ def _first_foreign(X: Any) -> tuple[Any, Any] | None:
     return None
 
 
+def warn_of_constant(estimator: Any, constant: np.ndarray) -> None:
+    """Name the columns without spread, if there are any."""
+    if constant.any():
+        names = ", ".join(column_name(estimator, j) for j in np.flatnonzero(constant)[:5])
+        warnings.warn(
+            f"X has {int(constant.sum())} constant column(s) ({names}): they carry nothing and get no weight.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
 def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
     """X minus its column means, and the means; refuses tables without any spread.
 
@@ -110,13 +122,7 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
             f"X has {len(X)} equal rows: every clustering of them is as good as any other; "
             "check how the table was read."
         )
-    if constant.any():
-        names = ", ".join(_name(estimator, j) for j in np.flatnonzero(constant)[:5])
-        warnings.warn(
-            f"X has {int(constant.sum())} constant column(s) ({names}): they carry nothing and get no weight.",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_of_constant(estimator, constant)
     mean = np.where(constant, low, X.mean(axis=0))
     centred = X - mean
     if np.max(np.abs(centred)) < 1 / LARGEST:

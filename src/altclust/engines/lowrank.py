@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, device
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
 from ..kernels import Array, Gaussian, into, like
@@ -25,6 +25,7 @@ from .dense import DenseEngine
 
 TOLERANCE = 2e-2  # share of the trace
 MOST_LANDMARKS = 1000
+MEASURED = 15_000  # rows, at least, on which the trace error is measured
 PAIRS = 2000  # rows of the sample on which a sum over all pairs is estimated
 
 
@@ -90,8 +91,9 @@ class RowGamma:
     Attributes
     ----------
     embedding : RowEmbedding
-    tables : list of arrays, shape (c + 1, c)
-        The centred indicator columns of each given clustering by code; the last row, zero, is of the unknown.
+    tables : list of arrays, shape (c + 1, c − 1)
+        The centred indicators of each given clustering by code, as few columns as have the same products; the last
+        row, zero, is of the unknown.
     s : array, shape (k + c,)
     """
 
@@ -124,12 +126,13 @@ def similarity(kernel: Gaussian, Z: Any, landmarks: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Cloud:
-    """The landmarks at one W: all that a block needs to make its C."""
+    """The landmarks at one W: all that a block needs to make its C; `own` says that it is the C of γ's own U step."""
 
     coordinates: Coordinates
     kernel: Gaussian
     W: Array
     projected: Array
+    own: bool
 
     def rows(self, X: Any, codes: Any) -> tuple[Any, Any]:
         """The rows of the problem and their C."""
@@ -140,7 +143,7 @@ class _Cloud:
 def _weighted(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any, Any]:
     """Rows, C and F; at the W of the U step itself, C serves twice."""
     rows, C = cloud.rows(X, codes)
-    return rows, C, gamma.rows(rows, codes, C if gamma.embedding.W is cloud.W else None)
+    return rows, C, gamma.rows(rows, codes, C if cloud.own else None)
 
 
 def _degree_sums(X: Any, codes: Any, cloud: _Cloud) -> tuple[Any]:
@@ -160,7 +163,7 @@ def _phi_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma, pull: Array) -
     xp = array_namespace(X)
     rows, C, F = _weighted(X, codes, cloud, gamma)
     sums = xp.sum((C @ like(pull, X)) * F, axis=1, keepdims=True)
-    crossed = xp.reshape(F[:, :, None] * rows[:, None, :], (len(rows), -1))
+    crossed = xp.reshape(F[:, :, None] * rows[:, None, :], (rows.shape[0], -1))
     return rows.T @ (rows * sums), crossed.T @ C
 
 
@@ -172,7 +175,7 @@ def _gram_sums(
     _, C = cloud.rows(X, codes)
     degrees = C @ like(weights, X)[:, None]
     kept = xp.sum((C[::every, ...] @ like(whiten, X)) ** 2)
-    count = xp.asarray(float(-(-len(C) // every)), dtype=X.dtype)
+    count = xp.asarray(float(-(-C.shape[0] // every)), dtype=X.dtype, device=device(X))
     C /= xp.sqrt(xp.where(degrees > 1, degrees, xp.ones_like(degrees)))
     return C.T @ C, xp.sum(C, axis=0), C.T @ given_rows(tables, X, codes), xp.stack([kept, count])
 
@@ -192,7 +195,7 @@ class LowRankEngine:
         Rows of the problem that are in memory, among which landmarks are found.
     codes : int array, shape (s, g)
         Of the sample.
-    tables : list of arrays, shape (c + 1, c)
+    tables : list of arrays, shape (c + 1, c − 1)
         Ŷ by code, see `RowGamma`.
     landmarks : array, shape (l, r), optional
         To begin with.
@@ -229,8 +232,11 @@ class LowRankEngine:
         self._last: tuple[Any, ...] | None = None
         self._embedded: RowEmbedding | None = None
 
-    def _cloud(self, W: Array) -> _Cloud:
-        return _Cloud(self.coordinates, self.kernel, W, self.landmarks @ W)
+    def _cloud(self, W: Array, gamma: RowGamma | None = None) -> _Cloud:
+        projected = self.landmarks @ W
+        own = gamma is not None and np.array_equal(W, gamma.embedding.W)
+        own = own and gamma is not None and np.array_equal(projected, gamma.embedding.map.landmarks)
+        return _Cloud(self.coordinates, self.kernel, W, projected, own)
 
     def _factor(self, projected: Array) -> Array:
         """The lower Cholesky factor of M; a little is added, which leaves the approximation below K."""
@@ -270,7 +276,7 @@ class LowRankEngine:
             if known is self._embedded and np.array_equal(W, known.W):
                 last = (known.W, gamma, known.sums, known.ones)
             else:
-                last = (W, gamma, *self.rows.total(_value_sums, self._cloud(W), gamma, step=self.step))
+                last = (W, gamma, *self.rows.total(_value_sums, self._cloud(W, gamma), gamma, step=self.step))
             self._last = last
         factor = self._factor(self.landmarks @ last[0])
         pull = cho_solve((factor, True), last[2])
@@ -285,7 +291,7 @@ class LowRankEngine:
         """Σ γ_ij K_ij and Φ(W) = (2/σ²) Xᵀ (diag(Ψ1) − Ψ) X."""
         value, pull = self._small(W, gamma)
         assert self._last is not None
-        cloud = self._cloud(self._last[0])
+        cloud = self._cloud(self._last[0], gamma)
         spread, crossed = self.rows.total(_phi_sums, cloud, gamma, pull * gamma.s, step=self.step)
         d, m = len(spread), len(gamma.s)
         half = solve_triangular(self._factor(cloud.projected), crossed.T, lower=True).reshape(-1, m, d)
@@ -328,7 +334,7 @@ class LowRankEngine:
         factor = self._factor(cloud.projected)
         weights = cho_solve((factor, True), ones)
         whiten = solve_triangular(factor, np.eye(len(factor)), lower=True).T
-        every = 1 if self.rows.n <= 100_000 else 64
+        every = max(1, self.rows.n // MEASURED)
         small_args = (cloud, self.tables, weights, whiten, every)
         gram, sums, given, (kept, count) = self.rows.total(_gram_sums, *small_args, step=self.step)
         self.approximation_error = max(0.0, 1 - float(kept) / float(count))

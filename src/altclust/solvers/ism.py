@@ -13,6 +13,7 @@ from .grassmann import Solution, Status, first_order_residual, geodesic, subspac
 from .newton import newton_steps
 
 SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
+SHORTEST = 1e-10  # step; where values and slopes disagree, shorter steps lower F even less
 ACROSS = 0.9  # cosine of the largest angle to the smallest eigenvectors, below which W is not just on its way there
 ELSEWHERE = 1e-6  # share of ‖Φ‖ by which a trace lies above the smallest one when W is another eigenspace
 
@@ -93,7 +94,7 @@ def _step(objective: Objective, W: Array, value: float, phi: Array, target: Arra
         rise = objective.value(trial) - value
         if rise < 0 and rise <= SUFFICIENT * t * slope:
             return trial
-        if t < 1e-10 or -slope * t <= 1e-15 * abs(value):
+        if t < max(SHORTEST, 0.1 * objective.accuracy) or -slope * t <= 1e-15 * abs(value):
             return None
         # the minimum of the parabola through F(0), F'(0), F(t), kept within reason
         t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)
