@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench quality nightly clean
+.PHONY: demo test lint bench scale quality nightly clean
 
 demo: $(READY)
 	$(BIN)/python examples/moon.py --out demo
@@ -24,6 +24,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/eigen.py
 	$(BIN)/python benchmarks/ustep.py
 	$(BIN)/python benchmarks/automatic.py
+
+# `ARGS=--big` adds ten times as many rows in a file, `ARGS="--only pass"` takes one item.
+scale: $(READY)
+	$(BIN)/python benchmarks/scale.py $(ARGS)
 
 # Hours on two cores; every finished task is kept, so that an interrupted run goes on.
 quality: $(READY)

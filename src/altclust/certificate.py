@@ -125,7 +125,7 @@ def _verdict(residual: float, bound: float, theorem: bool, curvature: float, fla
     if whole:
         return "W spans all columns, so there is nothing to choose: every rotation of it is the same view."
     if residual > bound:
-        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}."
+        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}; lower tol."
     if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):

@@ -13,7 +13,7 @@ from .kernels import Array, like, to_numpy
 from .krylov import GUARDS, Ritz, krylov, ritz
 
 METHODS = ("auto", "full", "subset", "lobpcg", "power")
-MANY_COLUMNS = 256  # from where a warm LOBPCG is faster than LAPACK's subset
+MANY_COLUMNS = 600  # from where a warm LOBPCG is faster than LAPACK's subset, even where there is no gap to find
 
 
 def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
@@ -50,7 +50,7 @@ def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, metho
     method : {"auto", "full", "subset", "lobpcg", "power"}
         LAPACK for all eigenvectors or only the wanted ones, LOBPCG, or the coordinate-wise power method of Lei,
         Zhong and Dhillon (2016), which the paper proposes for many columns. "auto" is LAPACK's subset below
-        256 columns and LOBPCG from a start above: ``benchmarks/eigen.py`` measured 0.5 against 1.9 ms at 128
+        600 columns and LOBPCG from a start above: ``benchmarks/eigen.py`` measured 0.5 against 1.9 ms at 128
         columns, 9 against 2 at 512 and 500 against 40 at 2048, while the power method took 377 ms at 512.
 
     Returns

@@ -77,13 +77,23 @@ class Gaussian:
         the distance of near-duplicates above zero similarity, hence the minimum.
         """
         xp = array_namespace(A, B)
+        E = self._products(A, B, out)
+        return into(xp, xp.minimum, E, xp.zeros((), dtype=E.dtype, device=device(E)), out=E)
+
+    def _products(self, A: Array, B: Array, out: Array | None = None) -> Array:
+        xp = array_namespace(A, B)
         heights, ones = _lifted(xp, A)
         left = xp.concat([A, heights, ones], axis=1) * self.precision
         if B is not A:
             heights, ones = _lifted(xp, B)
         right = xp.concat([B, ones, heights], axis=1)
-        E = into(xp, xp.matmul, left, right.T, out=out)
-        return into(xp, xp.minimum, E, xp.zeros((), dtype=E.dtype, device=device(E)), out=E)
+        return into(xp, xp.matmul, left, right.T, out=out)
+
+    def between(self, A: Array, B: Array) -> Array:
+        """The kernel between the rows of A and those of B, shape (len(A), len(B)), at most 1 up to rounding."""
+        xp = array_namespace(A, B)
+        E = self._products(A, B)
+        return into(xp, xp.exp, E, out=E)
 
     def gram(self, Z: Array, out: Array | None = None) -> Array:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""

@@ -36,6 +36,7 @@ from .validate import InputError
 
 logger = logging.getLogger(__name__)
 
+STEPS = 10  # of ISM in one round
 GROWTH = 8  # each sample has so many times the rows of the one before
 MOST_SAMPLED = 100_000  # rows of the largest sample
 MOST_SAMPLED_BYTES = 64e6
@@ -81,9 +82,12 @@ class Rounds:
         return self.ended
 
 
-def without_hessian(solver: Solver) -> Solver:
-    """The same solver without a Newton finish: each product with the Hessian would be four passes over the rows."""
-    return replace(solver, finish=False) if isinstance(solver, ISM) else solver
+def few_steps(solver: Solver) -> Solver:
+    """The same solver without a Newton finish: each product with the Hessian would be four passes over the rows.
+
+    Nor does it insist: where few steps do not solve a W step, new U and D bring more than further steps.
+    """
+    return replace(solver, finish=False, max_iter=min(solver.max_iter, STEPS)) if isinstance(solver, ISM) else solver
 
 
 def take_sample(rows: Rows, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
@@ -229,7 +233,8 @@ def fit_streamed(
             why = f"{MOST_LANDMARKS} landmarks would leave out {error:.2g} of the kernel's trace"
             settled = replace(setting, n_components=W.shape[1], init=_to_table(posed, W)), question, tuning
             return _fit_by_tiles(kdac, posed, settled, how, why, rng)
-    problem, engine, end, history = _descend(posed, W, how, rng)
+    with fitting_threads(posed.inside.shape[1]):  # threads share the blocks, and Φ is all that is left for BLAS
+        problem, engine, end, history = _descend(posed, W, how, rng)
     embedding, gamma = cast(RowEmbedding, end.embedding), cast(RowGamma, end.gamma)
     if gamma.embedding is not embedding:
         gamma = problem.weigh(embedding, embedding.degrees)
@@ -289,10 +294,10 @@ def _descend(
     histories: list[dict[str, Array]] = []
     first: LowRankEngine | None = None
     landmarks: Array | None = None
-    solver = without_hessian(how.solver)
+    solver = few_steps(how.solver)
     for m in sample_sizes(len(posed.sample), posed.rows.n):
         problem, engine = posed.stage(m, W, landmarks, how.memory_limit, rng)
-        limits = (how if m == posed.rows.n else rough(how)).limits
+        limits = (rough(how) if first is None and m < posed.rows.n else how).limits
         stepper = solver if first is None else cast(Solver, Subsampled(solver, first, limits["tol"]))
         end = alternate(cast(Any, problem), cast(Any, engine), stepper, W, **limits)
         rounds = len(end.history["value"])

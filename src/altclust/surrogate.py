@@ -13,8 +13,6 @@ from .kernels import Array
 from .problem import Objective
 from .solvers import Solution, Solver, Status, first_order_residual, subspace_distance
 
-CLOSE = 0.3  # share of what counts as rest: a surrogate that ends early makes its step too short
-
 
 @dataclass(frozen=True)
 class Surrogate:
@@ -66,9 +64,9 @@ class Subsampled:
     """A solver that lets another one work on a sample, and all rows decide whether that was enough.
 
     One Φ of all rows per W step. From there the sample's surrogate is solved (as Shamir, Srebro and Zhang 2014 do
-    between machines), whose curvature is off by a few percent, and so is the step. Where that step is much shorter
-    than what counts as rest, W stays and is stationary as far as all rows can tell. Elsewhere W moves, and the residual
-    of all rows at the new W is not known until the next W step: it is NaN.
+    between machines), whose curvature is off by a few percent, and so is the step. Where that step is no longer than
+    what counts as rest, W stays: that is the stopping rule. Elsewhere W moves, and the residual of all rows at the new
+    W is not known until the next W step: it is NaN.
 
     Parameters
     ----------
@@ -99,7 +97,8 @@ class Subsampled:
         surrogate = replace(surrogate, shift=phi - surrogate.value_and_phi(W)[1])
         inner = replace(cast(Any, self.solver), tol=min(self.tol, self.rest) / 2)(surrogate, W)
         moved = subspace_distance(W, inner.W)
-        if moved <= CLOSE * self.rest:
+        walked = inner.history[-1][1] <= 0.5 * start[1]  # one that could not walk says nothing of how far it is
+        if moved <= self.rest and walked:
             return Solution(W, value, 0, Status.CONVERGED, np.array([start]))
         return Solution(
             inner.W, inner.value, inner.n_iter, inner.status, np.array([start, (inner.value, np.nan, moved)])

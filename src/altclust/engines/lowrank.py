@@ -16,7 +16,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
-from ..kernels import Array, Gaussian, into, like
+from ..kernels import Array, Gaussian, like
 from ..landmarks import choose_landmarks
 from ..problem import Gamma
 from ..rows import STEP, Rows
@@ -106,7 +106,7 @@ class RowGamma:
         xp = array_namespace(X)
         if C is None:
             map = self.embedding.map
-            C = similarity(map.kernel, X @ like(self.embedding.W, X), like(map.landmarks, X))
+            C = map.kernel.between(X @ like(self.embedding.W, X), like(map.landmarks, X))
         U, degrees = self.embedding.map.from_kernel(C)
         return xp.concat([U, given_rows(self.tables, X, codes)], axis=1) / xp.sqrt(degrees)
 
@@ -115,13 +115,6 @@ def given_rows(tables: list[Array], X: Any, codes: Any) -> Any:
     """The rows of Ŷ, those of all given clusterings side by side."""
     parts = [looked_up([table], X, codes[:, g : g + 1]) for g, table in enumerate(tables)]
     return array_namespace(X).concat([X[:, :0], *parts], axis=1)
-
-
-def similarity(kernel: Gaussian, Z: Any, landmarks: Any) -> Any:
-    """The kernel between rows and landmarks, in one buffer."""
-    xp = array_namespace(Z)
-    E = kernel.exponent(Z, landmarks)
-    return into(xp, xp.exp, E, out=E)
 
 
 @dataclass(frozen=True)
@@ -137,7 +130,7 @@ class _Cloud:
     def rows(self, X: Any, codes: Any) -> tuple[Any, Any]:
         """The rows of the problem and their C."""
         rows = self.coordinates(X, codes)
-        return rows, similarity(self.kernel, rows @ like(self.W, X), like(self.projected, X))
+        return rows, self.kernel.between(rows @ like(self.W, X), like(self.projected, X))
 
 
 def _weighted(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any, Any]:
@@ -154,8 +147,10 @@ def _degree_sums(X: Any, codes: Any, cloud: _Cloud) -> tuple[Any]:
 
 def _value_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any]:
     """CᵀF and Cᵀ1."""
+    xp = array_namespace(X)
     _, C, F = _weighted(X, codes, cloud, gamma)
-    return C.T @ F, array_namespace(X).sum(C, axis=0)
+    both = C.T @ xp.concat([F, xp.ones_like(F[:, :1])], axis=1)
+    return both[:, :-1], both[:, -1]
 
 
 def _phi_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma, pull: Array) -> tuple[Any, Any]:
@@ -249,7 +244,7 @@ class LowRankEngine:
         Z = np.asarray(self.sample @ W, dtype=np.float64)
         if len(self.landmarks):
             projected = np.asarray(self.landmarks @ W, dtype=np.float64)
-            whitened = solve_triangular(self._factor(projected), similarity(self.kernel, projected, Z), lower=True)
+            whitened = solve_triangular(self._factor(projected), self.kernel.between(projected, Z), lower=True)
             error = 1 - float(np.sum(whitened**2)) / len(Z)
             if error <= self.tolerance:
                 return error
@@ -262,7 +257,7 @@ class LowRankEngine:
         cloud = self._cloud(W)
         (ones,) = self.rows.total(_degree_sums, cloud, step=self.step)
         weights = cho_solve((self._factor(cloud.projected), True), ones)
-        return np.maximum(similarity(self.kernel, self.sample @ W, cloud.projected) @ weights, 1.0)
+        return np.maximum(self.kernel.between(self.sample @ W, cloud.projected) @ weights, 1.0)
 
     def value(self, W: Array, gamma: RowGamma) -> float:
         """Σ γ_ij K_ij = Σ_l s_l ‖R⁻¹ Cᵀ f_l‖², where M = R Rᵀ."""
@@ -351,7 +346,7 @@ class LowRankEngine:
         nowhere = np.zeros((k, k))
         offset = sums @ A / self.rows.n
         map = KernelMap(cloud.projected, A, offset, nowhere, self.kernel, weights, reach)
-        U, degrees = map.from_kernel(similarity(self.kernel, Z, cloud.projected))
+        U, degrees = map.from_kernel(self.kernel.between(Z, cloud.projected))
         across = np.column_stack([gram @ A - np.outer(sums, offset), given])
         self._embedded = RowEmbedding(W, map, values, np.linalg.qr(U)[0], degrees[:, 0], across, ones)
         return self._embedded
