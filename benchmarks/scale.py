@@ -230,9 +230,9 @@ def pass_and_products(n: int, d: int, q: int, seed: int) -> Answer:
     W = turn[2 : 2 + q].T
     embedding = engine.embed(W, clusters[0])
     gamma = problem.weigh(embedding, embedding.degrees)
-    r, m, every = len(engine.landmarks), len(problem.signs), 1 if n <= 100_000 else 64
+    r, m, every = len(engine.landmarks), len(problem.signs), max(1, n // lowrank.MEASURED)
     small = rng.standard_normal((r, m))
-    cloud, moved = engine._cloud(W), engine._cloud(np.linalg.qr(W + 0.01 * rng.standard_normal((d, q)))[0])
+    cloud, moved = engine._cloud(W, gamma), engine._cloud(np.linalg.qr(W + 0.01 * rng.standard_normal((d, q)))[0])
     gram_args = (cloud, tables, embedding.map.weights, np.eye(r), every)
     products = Products(rng, step, d, q, r, clusters[0], m, every)
 
@@ -354,6 +354,30 @@ def from_file(folder: str) -> Answer:
     return {"seconds": spent, "peak": most, "before": before, "nmi": truth, "engine": model.engine_}
 
 
+def on_workers(folder: str) -> Answer:
+    """An automatic fit on four worker processes, which read the file themselves; memory is that of the client."""
+    import dask.array as da
+    from dask.distributed import Client, LocalCluster
+
+    path = f"{folder}/rows.npy"
+    n, d = np.load(path, mmap_mode="r").shape
+    given = np.load(f"{folder}/given.npy")
+
+    def read(block_info: Any = None) -> Array:
+        (start, stop), _ = block_info[None]["array-location"]
+        return np.array(np.load(path, mmap_mode="r")[start:stop])
+
+    chunks = (tuple(len(part) for part in np.array_split(np.arange(n), 32)), (d,))
+    with LocalCluster(4, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster, Client(cluster):
+        X = da.map_blocks(read, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0), dtype=np.float32))
+        model = KDAC(3, random_state=0)
+        labels = da.from_array(given, chunks=chunks[0])
+        spent = seconds(lambda: model.fit(X, labels))
+        most, found = peak(), np.asarray(model.labels_)
+    local = KDAC(3, engine="lowrank", random_state=0).fit(path, given)
+    return {"n": n, "seconds": spent, "peak": most, "agreement": nmi(found, local.labels_), "novelty": model.novelty_}
+
+
 WORKERS: dict[str, Callable[..., Answer]] = {
     work.__name__: work
     for work in (
@@ -367,6 +391,7 @@ WORKERS: dict[str, Callable[..., Answer]] = {
         dense_and_lowrank,
         write,
         from_file,
+        on_workers,
     )
 }
 
@@ -545,6 +570,24 @@ def ten_million(options: argparse.Namespace) -> Item:
     ], answers
 
 
+def cluster(options: argparse.Namespace) -> Item:
+    """Dask workers in processes of their own, at two sizes."""
+    answers = []
+    for n in (options.rows // 10, options.rows):
+        with tempfile.TemporaryDirectory() as folder:
+            written = run(write, n=n, d=20, seed=options.seed, folder=folder)
+            answers.append(written if "error" in written else run(on_workers, folder=folder))
+    if failed := failures(answers):
+        return failed, answers
+    figures = [
+        Figure(f"{a['n']} rows, NMI with the local labels", a["agreement"], least=0.999, note=f"{a['seconds']:.3g} s")
+        for a in answers
+    ]
+    return figures + [
+        Figure(f"{a['n']} rows, peak memory of the client", a["peak"] / MB, "MB") for a in answers
+    ], answers
+
+
 ITEMS: dict[str, Callable[[argparse.Namespace], Item]] = {
     "million": million,
     "growth-n": growth_with_rows,
@@ -552,6 +595,7 @@ ITEMS: dict[str, Callable[[argparse.Namespace], Item]] = {
     "pass": one_pass,
     "tiles": exact_in_tiles,
     "agreement": agreement,
+    "cluster": cluster,
     "ten-million": ten_million,
 }
 
@@ -562,9 +606,10 @@ def draw(answers: list[Answer], path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullLocator
 
     n = [answer["n"] for answer in answers]
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
     for kind, name in (("automatic", "KDAC, automatic"), ("fixed", "KDAC, all fixed"), ("kmeans", "k-means")):
         times = [answer[kind] for answer in answers]
         style = "--" if kind == "kmeans" else "-"
@@ -576,7 +621,12 @@ def draw(answers: list[Answer], path: Path) -> None:
     right.set(xlabel="rows", ylabel="MB")
     for axes in (left, right):
         axes.grid(alpha=0.3)
-        axes.legend()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(n, [f"{size:,}" for size in n])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 

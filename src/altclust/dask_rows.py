@@ -49,9 +49,11 @@ class DaskRows:
             raise InputError(f"X has shape {X.shape}: pass a table with rows and columns.")
         if np.isnan(X.shape[0]):
             X = X.compute_chunk_sizes()
+        if X.dtype.kind not in "fiub":
+            raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
-        X = X.rechunk({1: -1})
+        X = X.rechunk({0: tuple(size for size in X.chunks[0] if size) or (0,), 1: -1})
         return cls(X, da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32), columns)
 
     def encode(self, given: Any) -> tuple[Rows, list[int]]:
@@ -67,6 +69,8 @@ class DaskRows:
             codes = np.column_stack(found).astype(np.int32)
             blocks = da.from_array(codes, chunks=(self.X.chunks[0], -1))
             return DaskRows(self.X, blocks, self.columns), [int(c.max()) + 1 for c in found]
+        if np.isnan(given.shape[0]):
+            given = given.compute_chunk_sizes()
         labels = given[:, None] if given.ndim == 1 else given
         if labels.shape[0] != self.n:
             raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")

@@ -20,19 +20,19 @@ from .engines import KINDS, choose
 from .fitting import Fit, Procedure, fit_in_memory
 from .kernels import Array
 from .problem import SCALINGS
-from .rows import ArrayRows, Rows, host
+from .rows import STEP, host
 from .saving import load_kdac, save_kdac
 from .search import Question
 from .solve import Callback
 from .solvers import SOLVERS, Solver, Status
-from .sources import open_rows
+from .sources import checked_rows
 from .spectral import ROUNDINGS
-from .streamed import fit_streamed, predict_block, project_block
-from .validate import InputError, centre, check_given, check_rows, check_solver, generator, scan_rows
+from .streamed import BLOCK_BYTES, fit_streamed, predict_block, project_block
+from .validate import InputError, centre, check_given, check_solver, enough_memory, generator, scan_rows
 
 REMEDIES = {
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
-    Status.AT_REST: 'solver="ism" would go on from there',
+    Status.AT_REST: 'solver="ism" or "newton", a larger sigma or engine="tiles" may go on from there',
     Status.CANCELLED: "the model holds what was found until then",
 }
 
@@ -76,10 +76,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         docs/scaling.md.
         "auto": dense up to 3,000 rows and lowrank beyond, or tiles where too many landmarks would be needed.
     memory_limit : float, optional
-        Bytes that the fit may need beside the rows.
+        Bytes, from a million on, that the kernel may take: all n x n values, or the blocks at work. The sample that
+        searches and the arrays of n rows (labels, codes) come on top.
     rounding : {"kmeans", "cluster_qr"}
     max_iter : int
-        Rounds of D, W and U.
+        Rounds of D, W and U, on every sample and on all rows.
     tol : float
         Root mean square sine of the angles by which the subspaces of W and U may still move.
     n_jobs : int, optional
@@ -92,6 +93,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
+        A Dask array where X is one.
     components_ : array, shape (n_components, n_features)
         The directions in which the new clustering lives, as rows; widest spread first.
     feature_weights_ : array, shape (n_features,)
@@ -105,7 +107,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     certificate_ : Certificate
         What can be proved about the directions; computed when first asked for.
     history_ : dict of arrays
-        F, first-order residual, changes of W and U, and solver iterations, per round.
+        F, first-order residual, changes of W and U, and solver iterations, per round; where samples searched, also the
+        number of rows that the round saw. A residual that all rows have not been asked for is NaN.
     status_ : str
         "converged", or why not.
     n_iter_ : int
@@ -146,7 +149,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "init": [StrOptions({"spectral", "random"}), "array-like"],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "engine": [StrOptions({"auto", *KINDS})],
-        "memory_limit": [Interval(Real, 0, None, closed="neither"), None],
+        "memory_limit": [Interval(Real, 1e6, None, closed="left"), None],
         "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -229,34 +232,21 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _fit(self, X: Any, y: Any, how: Procedure, rng: np.random.Generator) -> Fit:
         """In memory or over blocks, by where the rows are and how many."""
-        rows = self._rows(X, reset=True)
+        rows = checked_rows(self, X, reset=True)
         kind, reason = choose(rows, self.engine, self.memory_limit)
         if kind != "lowrank":
-            table = scan_rows(self, np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64))
-            given = check_given(host(y) if is_torch_array(y) else y, rows.n)
-            centred, mean = centre(self, table)
             try:
+                table = scan_rows(self, np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64))
+                given = check_given(host(y) if is_torch_array(y) else y, rows.n)
+                centred, mean = centre(self, table)
                 return fit_in_memory(self, centred, mean, given, how, kind, reason, rows.model(kind), rng)
             except MemoryError as error:
                 if self.engine != "auto":
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
                 reason = "the exact kernel did not fit in memory"
-        coded, clusters = rows.encode(y)
-        return fit_streamed(self, coded, clusters, how, reason, rng)
-
-    def _rows(self, X: Any, *, reset: bool) -> Rows:
-        """X as rows in blocks, checked against the table of the fit unless this is the fit."""
-        rows = open_rows(X)
-        if rows is None:
-            return ArrayRows(check_rows(self, X, reset=reset, scan=False))
-        if reset:
-            self.n_features_in_ = rows.d
-            self.__dict__.pop("feature_names_in_", None)
-            if rows.columns is not None:
-                self.feature_names_in_ = np.array(rows.columns, dtype=object)
-        elif rows.d != self.n_features_in_:
-            raise InputError(f"X has {rows.d} columns, but KDAC was fitted to {self.n_features_in_}: pass the same.")
-        return rows
+        with enough_memory("fit"):
+            coded, clusters = rows.encode(y)
+            return fit_streamed(self, coded, clusters, how, reason, rng)
 
     def _publish(self, fit: Fit) -> None:
         self.labels_, self.components_, self.mean_, self._map = fit.labels, fit.components, fit.mean, fit.kernel_map
@@ -299,6 +289,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             self._confidence = assess(self._question, self._answered, n_jobs=self.n_jobs, rng=rng)
         return self._confidence
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows that a certificate of a streamed fit would read again: they may be a file or a cluster."""
+        state = super().__getstate__()
+        return state | {"_certify": None} if state.get("approximation_error_") else state
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_map")
 
@@ -310,7 +305,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
         check_is_fitted(self)
         found = self.mean_, self._given_means, self.components_
-        return self._rows(X, reset=False).each(project_block, *found, columns=self.n_components_)
+        return checked_rows(self, X, reset=False).each(project_block, *found, columns=self.n_components_)
 
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,).
@@ -319,7 +314,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         found = self.mean_, self._given_means, self.components_, self._map
-        return self._rows(X, reset=False).each(predict_block, *found)
+        step = max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self._map.landmarks)))))
+        with enough_memory("predict"):
+            return checked_rows(self, X, reset=False).each(predict_block, *found, step=step)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y is what is known."""

@@ -102,6 +102,19 @@ class Procedure:
         return {"max_iter": self.max_iter, "tol": self.tol, "callback": self.callback}
 
 
+class Rounds:
+    """A callback that counts on from sample to sample, and that says the same for ever once it was told to end."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self.callback, self.count, self.ended = callback, 0, False
+
+    def __call__(self, _: int, value: float, change: float) -> bool:
+        """After each round of a sample."""
+        self.count += 1
+        self.ended = self.ended or (self.callback is not None and bool(self.callback(self.count, value, change)))
+        return self.ended
+
+
 def best_of_starts(
     problem: Problem, engine: KernelEngine, setting: Setting, how: Procedure, rng: np.random.Generator
 ) -> tuple[Problem, Result]:
@@ -153,6 +166,8 @@ def fit_in_memory(
     model is an array whose library, device and dtype do the work, or None; settled is what `settle` said, if it was
     asked already.
     """
+    logger.info("engine %s: %s", kind, reason)
+    how = replace(how, callback=Rounds(how.callback)) if kind == "tiles" else how
     with fitting_threads(len(centred)):
         setting, question, tuning = settled or settle(kdac, centred, given, rng)
         problem, result, means = _fit_exactly(centred, given, setting, how, kind, model, rng)

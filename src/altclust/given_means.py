@@ -38,9 +38,9 @@ class GivenMeans:
         means, weights, intercepts = [], [], []
         for codes in given:
             known = codes >= 0
-            sizes = np.bincount(codes[known])
+            present, sizes = np.unique(codes[known], return_counts=True)
             own, effects = effects[: len(sizes)], effects[len(sizes) :]
-            means.append(own - sizes @ own / sizes.sum())
+            means.append(_by_code(own - sizes @ own / max(sizes.sum(), 1), present, 0.0))
             if known.sum() <= len(sizes):
                 raise InputError(
                     f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
@@ -48,8 +48,10 @@ class GivenMeans:
                 )
             model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X[known], codes[known])
             two = len(model.coef_) == 1  # scikit-learn keeps only the difference of two classes
-            weights.append(np.vstack([-model.coef_, model.coef_]) if two else model.coef_)
-            intercepts.append(np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_)
+            coefficients = np.vstack([-model.coef_, model.coef_]) if two else model.coef_
+            constants = np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_
+            weights.append(_by_code(coefficients, present, 0.0))
+            intercepts.append(_by_code(constants, present, -np.inf))  # a cluster that was not seen is never guessed
         return cls(means, weights, intercepts)
 
     def remove(self, X: Array) -> Array:
@@ -59,3 +61,10 @@ class GivenMeans:
             guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
             rows = rows - xp.take(like(means, X), guess, axis=0)
         return rows
+
+
+def _by_code(values: Array, present: np.ndarray, missing: float) -> Array:
+    """One row per code up to the largest, from one row per code that is present."""
+    full = np.full((present.max() + 1, *values.shape[1:]), missing)
+    full[present] = values
+    return full

@@ -37,7 +37,7 @@ def choose_landmarks(
     """
     n = len(Z)
     most = min(most, n)
-    F = np.zeros((n, most))
+    F = np.zeros((n, min(most, 4 * PROPOSED)))
     left = np.ones(n)
     pivots: list[int] = []
     while len(pivots) < most and left.sum() > tolerance * n:
@@ -49,6 +49,8 @@ def choose_landmarks(
         new = drawn[kept]
         if not len(new):  # all that is left is rounding
             break
+        if r + len(new) > F.shape[1]:
+            F = np.hstack([F, np.zeros((n, min(F.shape[1], most - F.shape[1])))])
         columns = np.exp(kernel.exponent(Z, Z[new])) - F[:, :r] @ F[new, :r].T
         F[:, r : r + len(new)] = solve_triangular(factor, columns.T, lower=True).T
         left = np.maximum(left - np.sum(F[:, r : r + len(new)] ** 2, axis=1), 0.0)

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 
 from .kernels import Array, like
 from .rows import Rows
-from .validate import InputError, column_name, warn_of_constant
+from .validate import LARGEST, InputError, column_name, warn_of_constant
 
 
 class Moments(NamedTuple):
@@ -42,9 +42,15 @@ class Moments(NamedTuple):
                     f"X has NaN or infinity in column {column_name(estimator, column)} "
                     f"({int(bad[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave those rows out."
                 )
+        spread = float(np.sqrt(np.max(np.diag(scatter)) / rows.n)) if np.isfinite(scatter).all() else np.inf
+        if spread > LARGEST:
             raise InputError("X has values whose powers overflow: rescale it (sklearn's StandardScaler).")
         if not scatter.any():
-            raise InputError(f"X has {rows.n} equal rows: every clustering of them is as good as any other.")
+            raise InputError(
+                f"X has {rows.n} equal rows: every clustering of them is as good as any other; check how it was read."
+            )
+        if spread < 1 / LARGEST:
+            raise InputError(f"X varies by less than {1 / LARGEST:g}: rescale it (sklearn's StandardScaler).")
         off = total / rows.n
         warn_of_constant(estimator, np.diag(scatter) == 0)
         scatter = scatter - rows.n * np.outer(off, off)
@@ -98,8 +104,11 @@ def indicator_tables(counts: list[Array], scaling: str) -> list[Array]:
 
     counts holds the sizes of the clusters of each given clustering; an empty one has a column of zeros.
     """
-    tables = []
+    tables: list[Array] = []
     for sizes in counts:
+        if not np.sum(sizes):  # nobody's label is known here
+            tables.append(np.zeros((len(sizes) + 1, 0)))
+            continue
         T = np.diag(1 / np.sqrt(np.maximum(sizes, 1))) if scaling == "balanced" else np.eye(len(sizes))
         T[sizes == 0] = 0.0
         # only ŶŶᵀ counts, and centring took a dimension from it

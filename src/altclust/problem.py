@@ -162,6 +162,8 @@ def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -
     blocks = [np.zeros((n, 0))]
     for codes in given:
         known = codes >= 0
+        if not known.any():
+            continue
         Y = (codes[:, None] == np.unique(codes[known])).astype(float)
         if scaling == "balanced":
             Y /= np.sqrt(Y.sum(axis=0))
@@ -207,8 +209,11 @@ def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
     return (X, None) if basis is None else (X @ basis, basis)
 
 
-def wide_directions(scatter: Array, tolerance: float = 1e-7) -> Array | None:
-    """The principal directions, shape (d, r), along which rows with this XᵀX spread; None where those are all d."""
+def wide_directions(scatter: Array, tolerance: float = 1e-7, widest: float = 0.0) -> Array | None:
+    """The principal directions, shape (d, r), along which rows with this XᵀX spread; None where those are all d.
+
+    widest is an eigenvalue of what the scatter was computed from, if that was larger: its rounding is still there.
+    """
     squares, V = eigh(scatter)
-    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], 0.0))
+    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], widest))
     return None if wide.all() else V[:, wide][:, ::-1]

@@ -198,7 +198,8 @@ class ParquetRows(ArrayRows):
         if missing:
             raise InputError(f"columns={sorted(missing)} are not in {str(path)!r}: it has {file.schema_arrow.names}.")
         self.path = path
-        self.names = list(columns) if columns is not None else file.schema_arrow.names
+        kept = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]  # pandas' own
+        self.names = list(columns) if columns is not None else kept
         self.columns = self.names
         sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
@@ -212,13 +213,13 @@ class ParquetRows(ArrayRows):
 
     def spans(self) -> list[tuple[int, int]]:
         """One task per row group."""
-        return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True)]
+        return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True) if j > i]
 
     def read(self, start: int, stop: int) -> Array:
         """The row group that begins there."""
         from pyarrow.parquet import ParquetFile
 
-        group = int(np.searchsorted(self.starts, start))
+        group = int(np.searchsorted(self.starts, start, side="right")) - 1
         table = ParquetFile(self.path).read_row_group(group, columns=self.names)
         return np.column_stack([_floats(table[name].to_numpy(), name) for name in self.names])
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import is_torch_array
+from array_api_compat import is_dask_array, is_torch_array
 
 from .dask_rows import DaskRows
 from .rows import ArrayRows, ParquetRows, Rows
-from .validate import InputError
+from .validate import InputError, check_rows, check_shape
 
 
 def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
@@ -32,19 +32,50 @@ def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
     >>> rows.n, rows.d
     (5, 2)
     """
-    if hasattr(X, "total") and hasattr(X, "encode"):
+    if isinstance(X, ArrayRows | DaskRows):
         return X
     if isinstance(X, str | Path):
         return _open_file(Path(X), columns)
     if isinstance(X, np.memmap) or is_torch_array(X):
         if X.ndim != 2:
             raise InputError(f"X has shape {tuple(X.shape)}: pass a table with rows and columns.")
-        if is_torch_array(X) and not X.is_floating_point():
-            X = X.double()
-        return ArrayRows(X.detach() if is_torch_array(X) else X)
-    if hasattr(X, "dask") or hasattr(X, "to_dask_array"):
+        return ArrayRows(_real_tensor(X) if is_torch_array(X) else X)
+    if is_dask_array(X) or hasattr(type(X), "to_dask_array"):
         return DaskRows.of(X)
     return None
+
+
+def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    """X as rows in blocks, their columns noted in a fit (reset) or compared with those of the fit.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : table, or what `open_rows` opens
+    reset : bool
+        True in `fit`, False for new rows.
+    """
+    rows = open_rows(X)
+    if rows is None:
+        return ArrayRows(check_rows(estimator, X, reset=reset, scan=False))
+    check_shape(rows.n, rows.d, least=2 if reset else 1)
+    if reset:
+        estimator.n_features_in_ = rows.d
+        estimator.__dict__.pop("feature_names_in_", None)
+        if rows.columns is not None:
+            estimator.feature_names_in_ = np.array(rows.columns, dtype=object)
+        return rows
+    if rows.d != estimator.n_features_in_:
+        raise InputError(f"X has {rows.d} columns, but the fit had {estimator.n_features_in_}: pass the same.")
+    names = rows.columns or []
+    pairs = zip(names, getattr(estimator, "feature_names_in_", names), strict=False)
+    other = next((pair for pair in pairs if pair[0] != pair[1]), None)
+    if other is not None:
+        raise InputError(
+            f"X has the column {other[0]!r} where the fit had {other[1]!r}: pass the same columns in the same order "
+            "(`open_rows(path, columns=[…])`)."
+        )
+    return rows
 
 
 def _open_file(path: Path, columns: list[str] | None) -> Rows:
@@ -55,8 +86,17 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
             return open_rows(np.load(path, mmap_mode="r"))  # type: ignore[return-value]
         if path.suffix == ".parquet":
             return ParquetRows(path, columns)
+    except ImportError as error:
+        raise InputError(f"X={str(path)!r} needs pyarrow: pip install altclust[parquet].") from error
     except InputError:
         raise
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"X={str(path)!r} cannot be read ({error}): write it again.") from error
     raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it to memory first, or write one of these.")
+
+
+def _real_tensor(X: Any) -> Any:
+    """In single or double precision, without a gradient."""
+    if X.is_complex():
+        raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
+    return X.detach() if X.is_floating_point() and X.dtype.itemsize in (4, 8) else X.detach().double()

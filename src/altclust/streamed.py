@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -18,7 +19,7 @@ from joblib import cpu_count
 
 from .certificate import certify
 from .engines.lowrank import MOST_LANDMARKS, TOLERANCE, Coordinates, LowRankEngine, RowEmbedding, RowGamma
-from .fitting import FIRST, Fit, Procedure, fit_in_memory, for_sample, rough, start_on_sample, warn_of_rank
+from .fitting import FIRST, Fit, Procedure, Rounds, fit_in_memory, for_sample, rough, start_on_sample, warn_of_rank
 from .given_means import GivenMeans
 from .kernels import Array, Gaussian, like
 from .metrics import feature_weights, novelty, table_nmi
@@ -26,7 +27,7 @@ from .moments import Moments, indicator_tables, one_hot
 from .problem import wide_directions
 from .rows import STEP, Rows, host
 from .setting import Setting, settle
-from .solve import Alternation, Callback, alternate, principal_axes
+from .solve import Alternation, alternate, principal_axes
 from .solvers import ISM, Solver
 from .solvers.grassmann import orthonormal
 from .spectral import KernelMap, nearest, round_to_labels, unit_rows
@@ -67,19 +68,6 @@ class StreamedProblem:
     def weigh(self, embedding: RowEmbedding, degrees: Array) -> RowGamma:
         """The weights of the W problem; the degrees are those of the U step, which every block makes anew."""
         return RowGamma(embedding, self.tables, self.signs)
-
-
-class Rounds:
-    """A callback that counts on from sample to sample, and that says the same for ever once it was told to end."""
-
-    def __init__(self, callback: Callback | None) -> None:
-        self.callback, self.count, self.ended = callback, 0, False
-
-    def __call__(self, _: int, value: float, change: float) -> bool:
-        """After each round of a sample."""
-        self.count += 1
-        self.ended = self.ended or (self.callback is not None and bool(self.callback(self.count, value, change)))
-        return self.ended
 
 
 def few_steps(solver: Solver) -> Solver:
@@ -174,7 +162,7 @@ class Posed:
         """With or without the given means, in the row space."""
         effects = moments.effects() if setting.subtract_given else []
         scatter = moments.without(effects) if effects else moments.scatter
-        basis = wide_directions(scatter)
+        basis = wide_directions(scatter, widest=float(np.trace(moments.scatter)) if effects else 0.0)
         coordinates = Coordinates(moments.mean, [np.vstack([e, np.zeros(rows.d)]) for e in effects], basis)
         scatter = scatter if basis is None else basis.T @ scatter @ basis
         inside = coordinates(sample, codes)
@@ -217,9 +205,11 @@ def fit_streamed(
         Why this engine.
     rng : Generator
     """
+    logger.info("engine lowrank: %s", reason)
     how = replace(how, callback=Rounds(how.callback))
     sample, codes = take_sample(rows, rng)
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
+    shift = shift.astype(sample.dtype).astype(float)  # as the blocks will see it
     moments = Moments.of(rows, shift, clusters, kdac)
     seen, seen_given = np.asarray(sample[:SEARCHED] - moments.mean, dtype=float), list(codes[:SEARCHED].T)
     with fitting_threads(FIRST):
@@ -228,11 +218,12 @@ def fit_streamed(
     warn_of_rank(kdac.n_components, posed.inside.shape[1])
     W = _start(posed, how, rng)
     if kdac.engine == "auto" and rows.n <= MOST_TILED and not rows.scattered:
-        error = posed.stage(rows.n, W, None, how.memory_limit, rng)[1].find_landmarks(W)
+        error = posed.stage(rows.n, W, None, how.memory_limit, np.random.default_rng(0))[1].find_landmarks(W)
         if error > TOLERANCE:
             why = f"{MOST_LANDMARKS} landmarks would leave out {error:.2g} of the kernel's trace"
             settled = replace(setting, n_components=W.shape[1], init=_to_table(posed, W)), question, tuning
-            return _fit_by_tiles(kdac, posed, settled, how, why, rng)
+            with suppress(MemoryError):  # the lean way is still open
+                return _fit_by_tiles(kdac, posed, settled, how, why, rng)
     with fitting_threads(posed.inside.shape[1]):  # threads share the blocks, and Φ is all that is left for BLAS
         problem, engine, end, history = _descend(posed, W, how, rng)
     embedding, gamma = cast(RowEmbedding, end.embedding), cast(RowGamma, end.gamma)
@@ -272,7 +263,7 @@ def fit_streamed(
         given_means=_given_means(posed, seen, seen_given),
         engine=f"lowrank: {reason}; {len(engine.landmarks)} landmarks, trace error {error:.2g}",
         error=error,
-        certify=partial(certify, cast(Any, problem), cast(Any, engine), axes, cast(Any, gamma)),
+        certify=partial(certify, cast(Any, problem), cast(Any, engine), axes, end.gamma),
     )
 
 
@@ -328,7 +319,9 @@ def _given_means(posed: Posed, seen: Array, given: list[np.ndarray]) -> GivenMea
     """What new rows lose: the means of all rows, by a guess that the sample taught."""
     if not posed.coordinates.effects:
         return None
-    return replace(GivenMeans.fit(seen, given), means=[table[:-1] for table in posed.coordinates.effects])
+    guess = GivenMeans.fit(seen, given)
+    effects = [table[: len(w)] for table, w in zip(posed.coordinates.effects, guess.weights, strict=True)]
+    return replace(guess, means=effects)
 
 
 def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:

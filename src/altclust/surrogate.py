@@ -98,8 +98,9 @@ class Subsampled:
         inner = replace(cast(Any, self.solver), tol=min(self.tol, self.rest) / 2)(surrogate, W)
         moved = subspace_distance(W, inner.W)
         walked = inner.history[-1][1] <= 0.5 * start[1]  # one that could not walk says nothing of how far it is
-        if moved <= self.rest and walked:
-            return Solution(W, value, 0, Status.CONVERGED, np.array([start]))
+        if moved <= self.rest and (walked or inner.n_iter == 0):
+            status = Status.CONVERGED if walked else inner.status
+            return Solution(W, value, 0, status, np.array([start]))
         return Solution(
             inner.W, inner.value, inner.n_iter, inner.status, np.array([start, (inner.value, np.nan, moved)])
         )

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import date, timedelta
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
     scan : bool
         False leaves float32 as it is and the entries unread, for `scan_rows` or somebody else to look at.
     """
+    if isinstance(X, str | PathLike):
+        raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
     if sparse.issparse(X):
         raise InputError(
             "X is a sparse matrix: KDAC works on distances between projected rows, which are dense; "
@@ -228,6 +233,24 @@ def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> No
         raise InputError(f"n_clusters={n_clusters} but X has n_samples={n}: ask for fewer clusters.")
     if n_components is not None and n_components > d:
         raise InputError(f"n_components={n_components} but X has {d} column(s): ask for at most {d}.")
+
+
+def check_shape(n: int, d: int, least: int) -> None:
+    """Refuse tables without columns or with fewer rows than there must be."""
+    if n < least or d < 1:
+        raise InputError(f"X has {n} row(s) and {d} column(s): pass at least {least} row(s) and one column.")
+
+
+@contextmanager
+def enough_memory(doing: str) -> Iterator[None]:
+    """Turn a MemoryError into a sentence."""
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(
+            f"There is not enough memory to {doing} even block by block: pass float32 rows or the path of a file, set "
+            "memory_limit, or end other programs."
+        ) from error
 
 
 def generator(random_state: Any) -> np.random.Generator:

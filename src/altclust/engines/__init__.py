@@ -34,15 +34,16 @@ def choose(rows: Rows, kind: str = "auto", memory_limit: float | None = None) ->
     fits = memory_limit is None or needed <= memory_limit
     if kind == "dense" and not fits:
         raise InputError(
-            f'engine="dense" needs {needed / 1e6:.0f} MB for {n} rows but memory_limit={memory_limit:g}: raise it to '
-            f'{needed:.2g}, or choose engine="tiles" (exact) or "lowrank" (linear in the rows).'
+            f'engine="dense" needs {needed:.0f} bytes for {n} rows but memory_limit={memory_limit:.0f}: raise it, or '
+            'choose engine="tiles" (exact) or "lowrank" (linear in the rows).'
         )
     if kind != "auto":
         return kind, "as asked"
     if n <= DENSE_ROWS and fits:
         return "dense", f"{n} x {n} kernel values fit in memory"
-    why = f"{n} rows are more than {DENSE_ROWS}" if fits else f"{needed / 1e6:.0f} MB would exceed the limit"
-    return "lowrank", why
+    if rows.d >= n:
+        return "tiles", f"there are more columns ({rows.d}) than rows"
+    return "lowrank", f"{n} rows are more than {DENSE_ROWS}" if fits else f"{needed:.0f} bytes would exceed the limit"
 
 
 def make_engine(X: Array, kernel: Gaussian, kind: str = "dense", memory_limit: float | None = None) -> KernelEngine:
