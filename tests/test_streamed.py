@@ -256,10 +256,10 @@ def test_auto_is_dense_for_few_rows_and_linear_for_many():
 
 def test_a_memory_limit_decides_for_the_linear_engine():
     X, known, hidden = blobs(2000)
-    with pytest.raises(InputError, match=r"needs 96 MB for 2000 rows but memory_limit=1e\+07: raise it to 9\.6e\+07"):
+    with pytest.raises(InputError, match=r"needs 96000000 bytes for 2000 rows but memory_limit=10000000: raise it"):
         KDAC(**FIXED, engine="dense", memory_limit=1e7).fit(X, known)
     model = KDAC(**FIXED, memory_limit=1e7).fit(X, known)
-    assert model.engine_.startswith("lowrank: 96 MB would exceed the limit; ")
+    assert model.engine_.startswith("lowrank: 96000000 bytes would exceed the limit; ")
     assert nmi(model.labels_, hidden) > 0.95
     roomy = quiet(KDAC(**FIXED, memory_limit=1e8, max_iter=1, init=np.eye(5)[:, 1:3]), X, known)
     assert roomy.engine_.startswith("dense")
