@@ -28,6 +28,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from altclust import KDAC, tune
 from altclust.datasets import views
 from altclust.engines import lowrank
+from altclust.engines.recipes import Coordinates
 from altclust.kernels import Array, Gaussian
 from altclust.metrics import nmi
 from altclust.moments import indicator_tables
@@ -218,7 +219,7 @@ def pass_and_products(n: int, d: int, q: int, seed: int) -> Answer:
     X = np.empty((n, d))
     given, _, turn = fill(X, seed)
     rows, clusters = ArrayRows(X).encode(given)
-    coordinates = lowrank.Coordinates(X.mean(axis=0), [], None)
+    coordinates = Coordinates(X.mean(axis=0), [], None)
     tables = indicator_tables([np.bincount(given)], "balanced")
     problem = StreamedProblem(None, tables, clusters[0], q, 1.0, Gaussian(PASS_SIGMAS[q]))
     sample = coordinates(X[:PIVOTED], rows.codes[:PIVOTED])

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
 from altclust.engines import DenseEngine
-from altclust.engines.lowrank import Coordinates, LowRankEngine, RowGamma, _value_sums
+from altclust.engines.lowrank import LowRankEngine, _value_sums
+from altclust.engines.recipes import Coordinates, RowGamma
 from altclust.kernels import Gaussian, to_numpy
 from altclust.moments import indicator_tables
 from altclust.problem import Gamma, indicators

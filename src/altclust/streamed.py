@@ -18,7 +18,8 @@ from array_api_compat import array_namespace
 from joblib import cpu_count
 
 from .certificate import certify
-from .engines.lowrank import MOST_LANDMARKS, TOLERANCE, Coordinates, LowRankEngine, RowEmbedding, RowGamma
+from .engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
+from .engines.recipes import Coordinates, RowEmbedding, RowGamma
 from .fitting import FIRST, Fit, Procedure, Rounds, fit_in_memory, for_sample, rough, start_on_sample, warn_of_rank
 from .given_means import GivenMeans
 from .kernels import Array, Gaussian, like

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from .engines.lowrank import LowRankEngine, RowGamma
+from .engines.lowrank import LowRankEngine
+from .engines.recipes import RowGamma
 from .kernels import Array
 from .problem import Objective
 from .solvers import Solution, Solver, Status, first_order_residual, subspace_distance
