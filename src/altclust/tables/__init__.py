@@ -1,0 +1,7 @@
+"""Tables in files: read in many formats, made into rows of numbers, written back with columns added."""
+
+from .decide import learn_recipe
+from .formats import FORMATS, Table, read_table
+from .recipe import Recipe
+
+__all__ = ["FORMATS", "Recipe", "Table", "learn_recipe", "read_table"]

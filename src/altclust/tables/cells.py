@@ -1,0 +1,73 @@
+"""What the cells of a column mean: numbers, labels, or nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?", "."))
+MOST_LEVELS = 30  # of text that is worth describing
+MOSTLY = 0.9  # share of cells that are numbers, from which a column counts as one of numbers
+
+
+def is_text(column: pd.Series) -> bool:
+    """Whether the column holds text, or values of several kinds."""
+    plain = column.dtype
+    if isinstance(plain, pd.CategoricalDtype):
+        plain = plain.categories.dtype
+    return not (pd.api.types.is_numeric_dtype(plain) or pd.api.types.is_datetime64_any_dtype(plain))
+
+
+def labels(column: pd.Series) -> pd.Series:
+    """Every cell as text, None where there is nothing in it."""
+    text = column.map(_text, na_action="ignore").astype(object)
+    return text.where(text.notna() & ~text.astype(str).str.strip().str.lower().isin(MISSING), None)
+
+
+def readable(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns that describe rows: numbers as numbers, text of a few values as text, nothing else."""
+    told: dict[str, Any] = {}
+    for name, column in frame.items():
+        found = numbers(column)
+        if found is not None:
+            told[str(name)] = found[0]
+        elif is_text(column) and 1 < (text := labels(column)).nunique() <= MOST_LEVELS:
+            told[str(name)] = text.to_numpy()
+    return pd.DataFrame(told, index=frame.index)
+
+
+def _text(cell: object) -> str:
+    return f"{cell:.15g}" if isinstance(cell, float | np.floating) else str(cell)
+
+
+def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
+    """A column as numbers, NaN where there is none, and the cells that are not numbers; None where most are not.
+
+    A comma is taken for a decimal point where that makes all cells numbers.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return _finite(column.to_numpy(dtype=float, na_value=np.nan)), []
+    if not is_text(column):
+        return None if pd.api.types.is_datetime64_any_dtype(column) else (_finite(column.astype(float).to_numpy()), [])
+    text = labels(column)
+    there = text.notna().to_numpy()
+    if not there.any():
+        return np.full(len(text), np.nan), []
+    values = _parsed(text)
+    if np.isnan(values[there]).any():
+        with_commas = _parsed(text.str.replace(",", "."))
+        values = values if np.isnan(with_commas[there]).any() else with_commas
+    foreign = there & np.isnan(values)
+    if foreign.sum() > (1 - MOSTLY) * there.sum():
+        return None
+    return _finite(values), text[foreign].tolist()
+
+
+def _parsed(text: pd.Series) -> np.ndarray:
+    return pd.to_numeric(text.astype(object), errors="coerce").to_numpy(dtype=float)
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(values), values, np.nan)

@@ -1,0 +1,203 @@
+"""Which columns of a table are clustered, and how: every decision in one sentence, with the option that changes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from ..validate import InputError
+from .cells import is_text, labels, numbers
+from .recipe import Column, Decision, Recipe
+
+MOST_LEVELS = 12  # of a text column that is encoded by itself
+MOST_ASKED = 200  # of one that was asked for
+MOST_MISSING = 0.5  # share of missing cells, beyond which a column is left out
+IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
+NAMED = 6  # columns that a sentence names
+
+
+def learn_recipe(
+    frame: pd.DataFrame,
+    *,
+    known: Collection[str] = (),
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    encode: bool | None = None,
+    impute: bool = True,
+    standardise: bool = True,
+) -> Recipe:
+    """Decide how the columns of a table are used.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    known : collection of str
+        Columns that are no features: what is given, and row names.
+    columns : sequence of str
+        Those to use, by name or pattern such as ``gene_*``; all that make sense, if empty.
+    drop : sequence of str
+        Those not to use, by name or pattern.
+    categories : sequence of str
+        Columns of numbers that stand for categories.
+    encode : bool, optional
+        Whether columns of a few values (text with up to 12, numbers with 2) are used as well. Where left open, only if
+        they are the majority: a view made of such a column is one that everybody can see already, and its clusters
+        stand so far apart that they hide all others.
+    impute : bool
+        Whether missing numbers are replaced by the median; refused otherwise.
+    standardise : bool
+        Whether every column gets unit variance.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from altclust.tables import learn_recipe
+    >>> frame = pd.DataFrame({"age": ["31", "42", "25"], "city": ["Graz", "Wien", "Graz"]})
+    >>> learn_recipe(frame, encode=True).apply(frame).columns.tolist()
+    ['age', 'city=Wien']
+    """
+    asked = _matching(frame, columns, "columns")
+    unwanted = {*known, *_matching(frame, drop, "drop")}
+    coded = _matching(frame, categories, "categories")
+    told = _Told()
+    used = []
+    for name in asked or frame.columns:
+        if name in unwanted:
+            if name in asked and name not in known:
+                told.out[name] = "as asked"
+            continue
+        column = _column(frame[name], name in asked, name in coded, impute, standardise, told)
+        if column is not None:
+            used.append(column)
+    if not (len(told.few) > len(used) - len(told.few) if encode is None else encode):
+        used = [column for column in used if column.name not in told.few]
+        told.leave_few_out()
+    told.out |= {name: "as asked" for name in unwanted - {*known} if name not in told.out}
+    if not used:
+        why = "; ".join(f"{name!r} is left out ({reason})" for name, reason in list(told.out.items())[:NAMED])
+        raise InputError(f"The table has no column to cluster{': ' + why if why else ''}. Name some with columns.")
+    return Recipe(tuple(used), tuple(told.decisions(standardise)))
+
+
+class _Told:
+    """What is decided, column by column, until it is told in sentences."""
+
+    def __init__(self) -> None:
+        self.numbers: list[str] = []
+        self.encoded: dict[str, int] = {}
+        self.few: dict[str, int] = {}  # those of a few values that nobody asked for
+        self.out: dict[str, str] = {}
+        self.filled: dict[str, int] = {}
+        self.foreign: dict[str, str] = {}
+
+    def leave_few_out(self) -> None:
+        self.out |= {name: f"only {count} values" for name, count in self.few.items()}
+        self.numbers = [name for name in self.numbers if name not in self.few]
+        for told in (self.encoded, self.filled, self.foreign):
+            for name in told.keys() & self.few.keys():
+                del told[name]
+
+    def decisions(self, standardise: bool) -> list[Decision]:
+        said = []
+        if self.numbers:
+            said.append(Decision(f"Used as numbers: {_few(self.numbers)}.", "--drop NAME leaves one out"))
+        if self.encoded:
+            values = [f"{name} ({count} values)" for name, count in self.encoded.items()]
+            sentence = f"Used as categories, one feature per value: {_few(values)}."
+            said.append(Decision(sentence, "--no-encode leaves them out"))
+        if self.out:
+            reasons = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
+            said.append(
+                Decision(
+                    f"Left out: {_few(reasons)}.",
+                    "--columns says which to use, --encode takes in those of a few values",
+                )
+            )
+        if self.foreign:
+            cells = [f"{name} ({cell!r})" for name, cell in self.foreign.items()]
+            said.append(
+                Decision(f"Cells that are no numbers count as missing: {_few(cells)}.", "--no-impute refuses them")
+            )
+        if self.filled:
+            counts = [f"{count} in {name}" for name, count in self.filled.items()]
+            said.append(Decision(f"Missing cells get the median: {_few(counts)}.", "--no-impute refuses them"))
+        if standardise:
+            sentence = "Standardised, so that every column counts alike."
+            return [*said, Decision(sentence, "--no-standardise keeps their units")]
+        return [*said, Decision("Not standardised: columns with large numbers count most.", "--standardise")]
+
+
+def _few(things: list[str]) -> str:
+    more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
+    return ", ".join(thing or "(no name)" for thing in things[:NAMED]) + more
+
+
+def _matching(frame: pd.DataFrame, patterns: Sequence[str], option: str) -> list[str]:
+    """The columns that are named, in the order of the table."""
+    found = set()
+    for pattern in patterns:
+        hits = [pattern] if pattern in frame.columns else [c for c in frame.columns if fnmatchcase(c, pattern)]
+        if not hits:
+            raise InputError(f"{option}={pattern!r} is not a column: there are {_few([*map(repr, frame.columns)])}.")
+        found.update(hits)
+    return [name for name in frame.columns if name in found]
+
+
+def _column(cells: pd.Series, asked: bool, coded: bool, impute: bool, standardise: bool, told: _Told) -> Column | None:
+    """How this column is used; None, and why, where it is not."""
+    name = str(cells.name)
+    found = None if coded else numbers(cells)
+    if found is not None:
+        values, foreign = found
+        reason = None if asked else _not_a_measure(name, values)
+        there = values[~np.isnan(values)]
+        if there.size == 0 or there.min() == there.max():
+            reason = "empty" if there.size == 0 else "always the same"
+        if reason is None and np.isnan(values).any():
+            if not impute:
+                raise InputError(
+                    f"Column {name!r} has {int(np.isnan(values).sum())} missing cells: fill them in, leave it out "
+                    "with --drop, or let the median stand in with --impute."
+                )
+            told.filled[name] = int(np.isnan(values).sum())
+            if foreign:
+                told.foreign[name] = foreign[0]
+        if reason is None:
+            told.numbers.append(name)
+            if not asked and len(np.unique(there)) == 2:
+                told.few[name] = 2
+            return Column.learn(cells, (), float(np.median(there)), standardise)
+    elif not coded and not is_text(cells):
+        reason = "dates"
+    else:
+        counts = labels(cells).value_counts()
+        levels = tuple(sorted(map(str, counts.index)))
+        most = MOST_ASKED if asked or coded else MOST_LEVELS
+        if len(levels) < 2:
+            reason = "always the same" if levels else "empty"
+        elif len(levels) > min(most, len(cells) / 2):
+            reason = f"text with {len(levels)} values"
+        else:
+            told.encoded[name] = len(levels)
+            if not (asked or coded):
+                told.few[name] = len(levels)
+            return Column.learn(cells, levels[1:] if len(levels) == 2 else levels, 0.0, standardise)
+    told.out[name] = reason
+    return None
+
+
+def _not_a_measure(name: str, values: np.ndarray) -> str | None:
+    """Why a column of numbers does not measure anything, unless it does."""
+    if np.isnan(values).mean() > MOST_MISSING:
+        return f"{np.isnan(values).mean():.0%} missing"
+    whole = bool(np.all(values == np.round(values)))
+    if whole and len(np.unique(values)) == len(values) > 2:
+        in_a_row = values.max() - values.min() == len(values) - 1
+        if in_a_row or IDENTIFIER.fullmatch(name.strip()):
+            return "numbers the rows"
+    return None

@@ -1,0 +1,110 @@
+"""From the cells of a table to rows of numbers, in a way that can be stored and used for other rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..validate import InputError
+from .cells import labels, numbers
+
+
+@dataclass(frozen=True)
+class Column:
+    """How one column of a table becomes features.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of str
+        The values that get a feature each; none for a column of numbers.
+    fill : float
+        What a missing number counts as.
+    centre : tuple of float
+        Subtracted from each feature.
+    scale : float
+        Divides all of them: a column of text weighs as much as one of numbers.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    fill: float
+    centre: tuple[float, ...]
+    scale: float
+
+    @property
+    def features(self) -> list[str]:
+        """What its features are called."""
+        return [f"{self.name}={level}" for level in self.levels] or [self.name]
+
+    @classmethod
+    def learn(cls, cells: pd.Series, levels: tuple[str, ...], fill: float, standardise: bool) -> Column:
+        """With the centre and the scale of these cells."""
+        raw = _raw(cells, levels, fill)
+        if not standardise:
+            return cls(str(cells.name), levels, fill, (0.0,) * raw.shape[1], 1.0)
+        size = float(np.abs(raw).max()) or 1.0  # whose square need not be a number
+        spread = size * float(np.sqrt((raw / size).var(axis=0).sum()))
+        return cls(str(cells.name), levels, fill, tuple(map(float, size * (raw / size).mean(axis=0))), spread or 1.0)
+
+    def encode(self, cells: pd.Series) -> np.ndarray:
+        """The features of these cells, shape (n, features)."""
+        return (_raw(cells, self.levels, self.fill) - np.array(self.centre)) / self.scale
+
+
+def _raw(cells: pd.Series, levels: tuple[str, ...], fill: float) -> np.ndarray:
+    if levels:
+        text = labels(cells).to_numpy()
+        return np.column_stack([text == level for level in levels]).astype(float)
+    found = numbers(cells)
+    if found is None:
+        raise InputError(f"Column {cells.name!r} held numbers when the view was found, and holds text here.")
+    return np.where(np.isnan(found[0]), fill, found[0])[:, None]
+
+
+class Decision(NamedTuple):
+    """What was decided, and which option of the command line decides otherwise."""
+
+    sentence: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a table becomes rows of numbers.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Those that are used.
+    decisions : tuple of Decision
+    """
+
+    columns: tuple[Column, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was decided."""
+        return [decision.sentence for decision in self.decisions]
+
+    def apply(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows of this table as numbers."""
+        for column in self.columns:
+            if column.name not in frame.columns:
+                raise InputError(f"The table has no column {column.name!r}, which the view was found with.")
+        blocks = [column.encode(frame[column.name]) for column in self.columns]
+        return pd.DataFrame(np.hstack(blocks), columns=[name for column in self.columns for name in column.features])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, plain: dict[str, Any]) -> Recipe:
+        """What `to_dict` gave."""
+        columns = [Column(**c | {"levels": tuple(c["levels"]), "centre": tuple(c["centre"])}) for c in plain["columns"]]
+        return cls(tuple(columns), tuple(Decision(*d) for d in plain["decisions"]))

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from altclust.tables import read_table
+from altclust.validate import InputError
+
+
+def read(text, name="rows.csv", encoding="utf-8"):
+    return read_table(io.BytesIO(text.encode(encoding) if isinstance(text, str) else text), name)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "rows"),
+    [
+        ("a,b\n1,2\n3,4\n", ["a", "b"], 2),
+        ("a;b\n1,5;2\n3;4,5\n", ["a", "b"], 2),
+        ("a\tb\n1\t2,5\n", ["a", "b"], 1),
+        ("a|b|c\n1|2|3\n", ["a", "b", "c"], 1),
+        ('a,b\n"x;y;z",1\n"p;q",2\n', ["a", "b"], 2),
+        ('"first\nname",b\n1,"two\nlines"\n', ["first\nname", "b"], 1),
+        ("only\n1\n2\n", ["only"], 2),
+        ("1;2,5\n3;4,5\n", ["column_1", "column_2"], 2),
+        ("1,2\n3,4\n", ["column_1", "column_2"], 2),
+        ("a,b\n\n1,2\n\n\n3\n", ["a", "b"], 2),
+    ],
+)
+def test_the_delimiter_and_the_header_are_guessed(text, names, rows):
+    frame = read(text).frame
+    assert list(frame.columns) == names
+    assert len(frame) == rows
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_file_is_written_in_the_encoding_it_came_in(tmp_path, encoding):
+    text = "name;größe\nJürgen;1,5\nZoë;2\n"
+    table = read(text, encoding=encoding)
+    assert list(table.frame.columns) == ["name", "größe"]
+    table.add(tmp_path / "back.csv", pd.DataFrame({"new": [0, 1]}))
+    back = (tmp_path / "back.csv").read_bytes().decode(encoding)
+    assert back == "name;größe;new\nJürgen;1,5;0\nZoë;2;1\n"
+
+
+cells = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0\r"), max_size=12)
+
+
+@given(
+    names=st.lists(cells.map(lambda c: c + "n"), min_size=2, max_size=4, unique=True),
+    data=st.data(),
+    delimiter=st.sampled_from(",;\t"),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_every_cell_comes_back(tmp_path, names, data, delimiter):
+    rows = data.draw(st.lists(st.tuples(*[cells.map(lambda c: "x" + c) for _ in names]), min_size=3, max_size=6))
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([names, *rows])
+    table = read(text.getvalue())
+    assert list(table.frame.columns) == names
+    table.add(tmp_path / "back.csv", pd.DataFrame({"new": range(len(rows))}))
+    with (tmp_path / "back.csv").open(newline="", encoding="utf-8") as file:
+        back = list(csv.reader(file, delimiter=delimiter))
+    assert back == [[*names, "new"], *([*row, str(i)] for i, row in enumerate(rows))]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b"", "rows.csv", "rows.csv could not be read as CSV"),
+        (b"a,b\n", "rows.csv", "has no rows"),
+        (b"a,b\n1,2,3\n", "rows.csv", "Expected 2 fields in line 2, saw 3"),
+        (b"a,a\n1,2\n", "rows.csv", "two columns named 'a'"),
+        (b"\0\1\2", "rows.csv", "not text"),
+        (b"nonsense", "rows.parquet", "could not be read as PARQUET"),
+        (b"nonsense", "rows.feather", "could not be read as FEATHER"),
+        (b"nonsense", "rows.arrow", "could not be read as ARROW"),
+        (b"nonsense", "rows.xlsx", "could not be read as XLSX"),
+        (b"nonsense", "rows.npy", "could not be read as NPY"),
+        (b"PK\3\4nonsense", "rows.npz", "could not be read as NPZ"),
+        (b"a,b\n", "rows.doc", "in no format that altclust reads"),
+        (b"a,b\n", "rows", "in no format that altclust reads"),
+    ],
+)
+def test_a_malformed_file_gets_a_sentence(content, name, message):
+    with pytest.raises(InputError, match=message) as error:
+        read(content, name)
+    assert "\n" not in str(error.value)
+
+
+def test_arrays_of_objects_are_refused(tmp_path):
+    np.save(tmp_path / "rows.npy", np.array([[{"a": 1}, 2]], dtype=object), allow_pickle=True)
+    with pytest.raises(InputError, match="could not be read as NPY"):
+        read_table(tmp_path / "rows.npy")
+
+
+def test_npy_comes_back_with_a_column_more(tmp_path):
+    X = np.arange(6.0).reshape(3, 2)
+    np.save(tmp_path / "rows.npy", X)
+    table = read_table(tmp_path / "rows.npy")
+    assert list(table.frame.columns) == ["column_1", "column_2"]
+    table.add(tmp_path / "back.npy", pd.DataFrame({"alternative": [0, 1, 1]}))
+    assert np.array_equal(np.load(tmp_path / "back.npy"), np.column_stack([X, [0, 1, 1]]))
+
+
+def test_npz_keeps_all_its_arrays(tmp_path):
+    np.savez(tmp_path / "rows.npz", X=np.eye(3), kind=np.array(["a", "b", "a"]), note=np.array(7))
+    table = read_table(tmp_path / "rows.npz")
+    assert list(table.frame.columns) == ["X_1", "X_2", "X_3", "kind"]
+    assert table.notes == ("Arrays without 3 rows are not part of the table: note.",)
+    table.add(tmp_path / "back.npz", pd.DataFrame({"alternative": [0, 1, 1]}))
+    with np.load(tmp_path / "back.npz") as back:
+        assert set(back.files) == {"X", "kind", "note", "alternative"}
+        assert back["note"] == 7
+
+
+def test_typed_formats_keep_their_types(tmp_path):
+    frame = pd.DataFrame(
+        {"when": pd.date_range("2026", periods=3), "kind": pd.Categorical(["a", "b", "a"]), "n": [1, 2, 3]},
+        index=["x", "y", "z"],
+    )
+    frame.to_parquet(tmp_path / "rows.parquet")
+    table = read_table(tmp_path / "rows.parquet")
+    table.add(tmp_path / "back.parquet", pd.DataFrame({"alternative": [0, 1, 1]}))
+    back = pd.read_parquet(tmp_path / "back.parquet")
+    pd.testing.assert_frame_equal(back.drop(columns="alternative"), frame)
+    assert back["alternative"].tolist() == [0, 1, 1]
+
+
+def test_an_arrow_stream_comes_back_as_one(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    rows = pa.table({"a": [1.0, 2.0], "b": ["x", "y"]})
+    with pa.ipc.new_stream(str(tmp_path / "rows.arrow"), rows.schema) as writer:
+        writer.write_table(rows)
+    read_table(tmp_path / "rows.arrow").add(tmp_path / "back.arrow", pd.DataFrame({"new": [0, 1]}))
+    with pa.OSFile(str(tmp_path / "back.arrow")) as file:
+        assert pa.ipc.open_stream(file).read_all().column_names == ["a", "b", "new"]
+
+
+def test_excel_reads_the_first_sheet_and_says_so(tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "rows.xlsx") as book:
+        pd.DataFrame({"a": [1, 2], "b": ["x", None]}).to_excel(book, sheet_name="first", index=False)
+        pd.DataFrame({"c": [1]}).to_excel(book, sheet_name="second", index=False)
+    table = read_table(tmp_path / "rows.xlsx")
+    assert "2 sheets: 'first', the first, is read" in table.notes[0]
+    table.add(tmp_path / "back.xlsx", pd.DataFrame({"new": [0, 1]}))
+    back = pd.read_excel(tmp_path / "back.xlsx")
+    assert back["a"].tolist() == [1, 2]
+    assert back["b"].isna().tolist() == [False, True]
+    assert back["new"].tolist() == [0, 1]
