@@ -1,0 +1,103 @@
+"""Which rows are drawn, where, and what is told of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .labelling import Labelling
+from .words import cell, text
+
+MOST_DRAWN = 4000  # rows; more only hide each other
+FEWEST = 20  # rows that every cluster keeps, if it has as many
+MOST_COLUMNS = 8  # that are told of a row
+MOSTLY = 0.6  # share of a direction that its named features hold together
+
+
+def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.ndarray:
+    """The rows that are drawn, in order: all, or a fixed random choice with some rows of every cluster."""
+    n = len(labellings[0].codes)
+    if n <= most:
+        return np.arange(n)
+    shuffled = np.random.default_rng(0).permutation(n)
+    first = np.zeros(n, dtype=bool)
+    for labelling in labellings:
+        codes = pd.Series(labelling.codes[shuffled])
+        first |= (codes.groupby(codes).cumcount() < FEWEST).to_numpy()
+    return np.sort(np.concatenate([shuffled[first], shuffled[~first]])[:most])
+
+
+def positions(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both coordinates of the projected rows Z, shape (m, q); a single direction is spread out by chance."""
+    y = Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z))
+    return Z[:, 0], y
+
+
+def axis_name(number: int, direction: np.ndarray, spreads: np.ndarray, names: Sequence[str]) -> str:
+    """A direction by the columns that matter most in it.
+
+    Parameters
+    ----------
+    number : int
+        From 1 on.
+    direction, spreads : arrays, shape (d,)
+        The direction, and the standard deviation of every column.
+    names : sequence of str
+    """
+    parts = (direction * spreads) ** 2
+    parts = parts / (parts.sum() or 1.0)
+    order = np.argsort(-parts, kind="stable")[:2]
+    top = order[:1] if parts[order[0]] >= MOSTLY else order
+    mostly = "mostly" if parts[top].sum() >= 0.5 else "a mix, foremost"
+    return f"learnt direction {number} ({mostly} {', '.join(names[j] for j in top)})"
+
+
+def told_columns(values: pd.DataFrame, weights: dict[str, float]) -> list[int]:
+    """The weightiest columns of the table, by their places."""
+    order = sorted(range(values.shape[1]), key=lambda j: -weights.get(text(values.columns[j]), 0.0))
+    return order[:MOST_COLUMNS]
+
+
+def drawing(
+    Z: np.ndarray, rows: np.ndarray, labellings: Sequence[Labelling], values: pd.DataFrame, ids: Any, axes: list[str]
+) -> dict[str, Any]:
+    """The drawn rows as plain lists.
+
+    Parameters
+    ----------
+    Z : array, shape (m, q)
+        The drawn rows in the learnt directions.
+    rows : int array, shape (m,)
+        Which they are.
+    labellings : sequence of Labelling
+        Of all rows, what was found first.
+    values : DataFrame, shape (m, c)
+        What is told of the drawn rows.
+    ids : sequence of length m, or None
+        Their names.
+    axes : list of str
+    """
+    x, y = positions(Z)
+    total = len(labellings[0].codes)
+    return {
+        "axes": axes,
+        "jittered": Z.shape[1] == 1,
+        "directions": Z.shape[1],
+        "total": total,
+        "drawn": len(rows),
+        "note": "" if len(rows) == total else f"{len(rows):,} of {total:,} rows are drawn, chosen at random.",
+        "x": [float(f"{v:.4g}") for v in x],
+        "y": [float(f"{v:.4g}") for v in y],
+        "codes": [labelling.codes[rows].tolist() for labelling in labellings],
+        "ids": [f"row {i + 1:,}" for i in rows.tolist()] if ids is None else [text(i) for i in ids],
+        "columns": [text(name) for name in values.columns],
+        "values": [_cells(values.iloc[:, j]) for j in range(values.shape[1])],
+    }
+
+
+def _cells(column: pd.Series) -> list[str]:
+    missing = column.isna().tolist()
+    return ["–" if skip else cell(value) for value, skip in zip(column.tolist(), missing, strict=True)]

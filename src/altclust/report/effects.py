@@ -1,0 +1,128 @@
+"""How far each cluster lies from all other rows, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from .words import against, share, text
+
+MOST_LEVELS = 30  # of a text column; more are names or identifiers
+LARGEST = 10.0  # without any spread in the groups a difference is infinite
+
+
+@dataclass(frozen=True)
+class ColumnEffect:
+    """One column seen from every cluster.
+
+    Attributes
+    ----------
+    name : str
+    size : array, shape (k,)
+        Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it cannot be told.
+    inside, outside : arrays, shape (k,)
+        Mean, or share of the level, among the cluster's rows and among all others.
+    levels : list of str, optional
+        For text, the level that each cluster's figures are about.
+    """
+
+    name: str
+    size: np.ndarray
+    inside: np.ndarray
+    outside: np.ndarray
+    levels: list[str] | None = None
+
+
+def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[ColumnEffect]:
+    """The effects of all columns that are numbers or have few levels; missing cells are left out.
+
+    Parameters
+    ----------
+    values : DataFrame, shape (n, m)
+    codes : int array, shape (n,)
+        The cluster of every row; −1 is in no cluster, but among the others of each.
+    k : int
+        Clusters.
+    """
+    found = (_column_effect(text(name), values.iloc[:, j], codes, k) for j, name in enumerate(values.columns))
+    return [effect for effect in found if effect is not None]
+
+
+def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> ColumnEffect | None:
+    kind = column.dtype
+    if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind):
+        return _of_numbers(name, column.to_numpy(dtype=float, na_value=np.nan), codes, k)
+    try:
+        levels, names = pd.factorize(column)
+    except TypeError:  # lists and the like have no levels
+        return None
+    if not 2 <= len(names) <= MOST_LEVELS or len(names) > max(2, len(column) // 2):
+        return None
+    return _of_levels(name, levels, [text(level) for level in names], codes, k)
+
+
+def _of_numbers(name: str, x: np.ndarray, codes: np.ndarray, k: int) -> ColumnEffect:
+    known = np.isfinite(x)
+    if not known.all():
+        x, codes = x[known], codes[known]
+    scale = float(np.max(np.abs(x), initial=0.0)) or 1.0  # squares of what is left neither overflow nor underflow
+    x = x / scale
+    middle = x.mean() if len(x) else 0.0
+    x = x - middle
+    member = codes + 1  # those in no cluster first
+    counts, sums = (np.bincount(member, w, minlength=k + 1) for w in (None, x))
+    n, others = counts[1:], len(x) - counts[1:]
+    told = (n > 0) & (others > 0)
+    inside = sums[1:] / np.maximum(n, 1)
+    outside = (x.sum() - sums[1:]) / np.maximum(others, 1)
+    scatter = x @ x - n * inside**2 - others * outside**2
+    spread = np.sqrt(np.maximum(scatter, 0) / np.maximum(len(x) - 2, 1))
+    difference = np.where(told, inside - outside, 0.0)
+    difference[np.abs(difference) < 1e-12] = 0.0  # what rounding leaves of equal means
+    size = np.clip(difference / np.maximum(spread, 1e-12), -LARGEST, LARGEST)
+    return ColumnEffect(name, size, (inside + middle) * scale, (outside + middle) * scale)
+
+
+def _of_levels(name: str, levels: np.ndarray, names: list[str], codes: np.ndarray, k: int) -> ColumnEffect:
+    known = levels >= 0
+    pairs = (codes[known] + 1) * len(names) + levels[known]
+    counts = np.bincount(pairs, minlength=(k + 1) * len(names)).reshape(k + 1, len(names))
+    inside, outside = counts[1:], counts.sum(axis=0) - counts[1:]
+    n, others = inside.sum(axis=1, keepdims=True), outside.sum(axis=1, keepdims=True)
+    inside, outside = inside / np.maximum(n, 1), outside / np.maximum(others, 1)
+    h = 2 * np.arcsin(np.sqrt(inside)) - 2 * np.arcsin(np.sqrt(outside))
+    h *= (n > 0) & (others > 0)
+    most = np.argmax(np.abs(h) + 1e-9 * (h > 0), axis=1)  # of "yes" and "no", the one that is more frequent
+    every = np.arange(k), most
+    return ColumnEffect(name, h[every], inside[every], outside[every], [names[level] for level in most])
+
+
+def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[dict[str, Any]]:
+    """The columns in which a cluster differs most, as plain dicts.
+
+    Returns
+    -------
+    list of dict
+        name, level (None for numbers), effect, inside, outside, and comparison, which is both in words.
+    """
+    sizes = np.array([effect.size[cluster] for effect in effects])
+    order = np.argsort(-np.abs(sizes), kind="stable")[:most]
+    return [_feature(effects[j], cluster) for j in order]
+
+
+def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
+    inside, outside = float(effect.inside[cluster]), float(effect.outside[cluster])
+    level = None if effect.levels is None else effect.levels[cluster]
+    return {
+        "name": effect.name,
+        "level": level,
+        "effect": round(float(effect.size[cluster]), 3),
+        "inside": inside,
+        "outside": outside,
+        "comparison": against(inside, outside) if level is None else f"{share(inside)} against {share(outside)}",
+    }

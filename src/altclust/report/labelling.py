@@ -1,0 +1,124 @@
+"""Labels of any kind as named codes, and two of them as a table of counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..validate import InputError, is_unknown
+from .words import text
+
+MOST_LEVELS = 30  # that a legend or a table shows; the smaller ones are put together
+
+
+@dataclass(frozen=True)
+class Labelling:
+    """One clustering of the rows.
+
+    Attributes
+    ----------
+    name : str
+    levels : list of str
+        What its clusters are called.
+    codes : int array, shape (n,)
+        The cluster of every row; −1 is unknown.
+    others : int
+        How many clusters the last level puts together; 0 where every cluster has its own.
+    """
+
+    name: str
+    levels: list[str]
+    codes: np.ndarray
+    others: int = 0
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Rows in each cluster."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.levels))
+
+    @property
+    def unknown(self) -> int:
+        """Rows without a cluster."""
+        return int(np.sum(self.codes < 0))
+
+
+def as_frame(table: Any) -> pd.DataFrame:
+    """A pandas frame of whatever holds rows: frames, series, dicts, arrays, nested lists."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "to_dicts"):  # polars frame
+        return pd.DataFrame(table.to_dict(as_series=False))
+    if hasattr(table, "to_list"):  # pandas or polars series
+        return pd.DataFrame({table.name or 0: table.to_list()})
+    if isinstance(table, dict):
+        return pd.DataFrame(table)
+    array = np.asarray(table) if hasattr(table, "__array__") else np.array(table, dtype=object)
+    frame = pd.DataFrame(array.reshape(len(array), -1))
+    return frame.infer_objects() if array.dtype == object else frame
+
+
+def check_length(argument: str, found: int, n: int) -> None:
+    """Refuse what is not there for each row."""
+    if found != n:
+        raise InputError(f"{argument} has {found} rows but X has {n}: pass one for each row of X.")
+
+
+def given_labellings(given: Any, n: int) -> list[Labelling]:
+    """What is given, one labelling per column."""
+    if given is None:
+        return []
+    frame = as_frame(given)
+    check_length("given", len(frame), n)
+    return [_encode(_name(frame, j), frame.iloc[:, j]) for j in range(frame.shape[1])]
+
+
+def _name(frame: pd.DataFrame, j: int) -> str:
+    """What a column is called; columns that are only numbered are "given"."""
+    if isinstance(frame.columns[j], str):
+        return text(frame.columns[j])
+    return "given" if frame.shape[1] == 1 else f"given {j + 1}"
+
+
+def _encode(name: str, column: pd.Series) -> Labelling:
+    codes, levels = pd.factorize(column)
+    try:
+        order = sorted(range(len(levels)), key=lambda i: levels[i])
+    except TypeError:  # strings beside numbers have no order
+        order = list(range(len(levels)))
+    order = [i for i in order if not is_unknown(levels[i])]
+    place = np.full(len(levels) + 1, -1)  # the last is for the code −1
+    place[order] = np.arange(len(order))
+    return Labelling(name, [text(levels[i]) for i in order], place[codes])
+
+
+def alternative_labelling(name: str, labels: Any, n: int, n_clusters: int, names: dict[int, str] | None) -> Labelling:
+    """What was found; clusters without a name of their own are called by their number."""
+    codes = np.asarray(labels).astype(np.int64)
+    check_length("labels", len(codes), n)
+    names = names or {}
+    count = max(n_clusters, int(codes.max()) + 1)
+    return Labelling(text(name), [text(names.get(i) or f"cluster {i}") for i in range(count)], codes)
+
+
+def collapse(labelling: Labelling, most: int = MOST_LEVELS) -> Labelling:
+    """The largest clusters as they are, and the rest as one."""
+    if len(labelling.levels) <= most:
+        return labelling
+    largest = np.sort(np.argsort(-labelling.sizes, kind="stable")[: most - 1])
+    place = np.full(len(labelling.levels) + 1, most - 1)
+    place[largest] = np.arange(most - 1)
+    place[-1] = -1
+    others = len(labelling.levels) - most + 1
+    levels = [labelling.levels[i] for i in largest] + [f"{others:,} others"]
+    return replace(labelling, levels=levels, codes=place[labelling.codes], others=others)
+
+
+def cross(rows: Labelling, columns: Labelling) -> np.ndarray:
+    """How many rows each pair of clusters shares; the last row and column are those of unknown rows."""
+    shape = len(rows.levels) + 1, len(columns.levels) + 1
+    pairs = np.where(rows.codes < 0, shape[0] - 1, rows.codes) * shape[1]
+    pairs += np.where(columns.codes < 0, shape[1] - 1, columns.codes)
+    return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)

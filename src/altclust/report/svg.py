@@ -1,0 +1,99 @@
+"""Rows as a scatter plot in SVG: numbers in, markup out; colours are left to the page's style."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from markupsafe import Markup
+
+WIDTH, HEIGHT, MARGIN = 1000, 760, 36  # of a scatter plot, in its own units
+COLOURS = 8  # classes c0 to c7 of the style sheet
+SHAPES = (
+    "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",  # circle
+    "M-.9-.9H.9V.9H-.9Z",  # square
+    "M0-1.2 1.1.8H-1.1Z",  # triangle
+    "M0-1.25 1.25 0 0 1.25-1.25 0Z",  # diamond
+    "M0 1.2 1.1-.8H-1.1Z",  # triangle that points down
+    "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4Z",  # plus
+    "M-.6-1.2 0-.6.6-1.2 1.2-.6.6 0 1.2.6.6 1.2 0 .6-.6 1.2-1.2.6-.6 0-1.2-.6Z",  # cross
+    "M0-1.3.4-.4 1.3-.4.6.2.8 1.1 0 .6-.8 1.1-.6.2-1.3-.4-.4-.4Z",  # star
+)
+UNKNOWN = "u"  # what the marks of unknown rows are called
+
+
+def mark(code: int) -> tuple[str, str]:
+    """Colour class and shape of a cluster; colours come again with other shapes, −1 is unknown."""
+    if code < 0:
+        return "unknown", "M-.7 0A.7.7 0 1 1 .7 0A.7.7 0 1 1-.7 0Z"
+    return f"c{code % COLOURS}", SHAPES[(code + code // COLOURS) % len(SHAPES)]
+
+
+def swatch(code: int) -> Markup:
+    """The mark of a cluster for a legend."""
+    colour, shape = mark(code)
+    path = f'<path class="{colour}" d="{shape}"/>'
+    return Markup(f'<svg class="swatch" viewBox="-1.6 -1.6 3.2 3.2" aria-hidden="true">{path}</svg>')
+
+
+def markers(codes: Sequence[int]) -> Markup:
+    """The marks that all scatter plots of a page share: the markup of a point is then its place and no more."""
+    parts = []
+    for code in codes:
+        colour, shape = mark(code)
+        parts.append(
+            f'<marker id="m{code if code >= 0 else UNKNOWN}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
+            f'<path class="{colour}" d="{shape}"/></marker>'
+        )
+    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true"><defs>{"".join(parts)}</defs></svg>')
+
+
+def places(x: Sequence[float], y: Sequence[float]) -> tuple[list[int], list[int]]:
+    """Points in the units of a scatter plot."""
+    across, up = _scaled(x), _scaled(y)
+    left, top = MARGIN + across * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - up * (HEIGHT - 2 * MARGIN)
+    return np.rint(left).astype(int).tolist(), np.rint(top).astype(int).tolist()
+
+
+def _scaled(v: Sequence[float]) -> np.ndarray:
+    """From 0 to 1; all in the middle where there is no spread."""
+    values = np.asarray(v, dtype=float)
+    low, wide = values.min(), np.ptp(values)
+    return (values - low) / wide if wide > 0 else np.full(len(values), 0.5)
+
+
+def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str) -> Markup:
+    """One clustering of the points.
+
+    Rows that agree in every clustering are one path, so that a script can fade those that were not chosen.
+
+    Parameters
+    ----------
+    x, y : sequences of int
+        From `places`.
+    codes : sequence of sequences of int
+        The clusters of every point, in all clusterings.
+    which : int
+        The clustering that colours the points.
+    label : str
+        What the picture shows, for those who hear it.
+    """
+    cells, member = np.unique(np.array(codes).T, axis=0, return_inverse=True)
+    member = member.ravel()
+    points = np.column_stack([x, y])
+    parts = []
+    for i, cell in enumerate(cells.tolist()):
+        # A path has marks in its middle only, so it begins and ends elsewhere.
+        inside = " ".join(f"{a} {b}" for a, b in points[member == i].tolist())
+        name = cell[which] if cell[which] >= 0 else UNKNOWN
+        known = " ".join(map(str, cell))
+        parts.append(f'<path data-cell="{known}" marker-mid="url(#m{name})" d="M0 0L{inside} 0 0"/>')
+    grid = "".join(
+        f'<path class="grid" d="M{MARGIN / 2:g} {HEIGHT * i / 4:g}H{WIDTH - MARGIN / 2:g}M{WIDTH * i / 4:g} '
+        f'{MARGIN / 2:g}V{HEIGHT - MARGIN / 2:g}"/>'
+        for i in (1, 2, 3)
+    )
+    size = 10 if len(x) <= 500 else 8 if len(x) <= 1500 else 6
+    start = Markup('<svg class="scatter" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(WIDTH, HEIGHT, label)
+    ring = '<circle class="ring" r="20" visibility="hidden"/>'
+    return start + Markup(f'{grid}<g class="points" stroke-width="{size}">{"".join(parts)}</g>{ring}</svg>')

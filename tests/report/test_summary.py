@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC, InputError
+from altclust.report import summarise
+from altclust.report.drawing import FEWEST, MOST_DRAWN, drawn_rows
+from altclust.report.labelling import Labelling, collapse
+from altclust.report.verdict import BADGES, headline
+
+
+@pytest.fixture(scope="module")
+def summary(model, data):
+    return summarise(model, data.X, data.given, confidence=False)
+
+
+def test_it_is_plain_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_it_says_what_the_model_says(summary, model, data):
+    assert summary["rows"] == 200
+    assert summary["columns"] == 4
+    assert [c["rows"] for c in summary["clusters"]] == np.bincount(model.labels_).tolist()
+    assert summary["novelty"] == pytest.approx(model.novelty_, abs=1e-9)
+    assert summary["quality"] == model.quality_
+    assert summary["certificate"]["verdict"] == model.certificate_.verdict
+    assert summary["status"] == "converged"
+    assert summary["history"]["value"] == model.history_["value"].tolist()
+    assert sum(w["weight"] for w in summary["weights"]) == pytest.approx(1)
+    assert {p["name"]: p["value"] for p in summary["parameters"]}["sigma"] == "1"
+    assert summary["confidence"]["verdict"] is None
+
+
+def test_cross_table_counts_every_row(summary, model, data):
+    (given,) = summary["given"]
+    assert np.array(given["counts"]).tolist() == pd.crosstab(data.given, model.labels_).to_numpy().tolist()
+    assert given["name"] == "given"
+
+
+def test_drawn_points_are_the_projected_rows(summary, model, data):
+    drawn = summary["drawing"]
+    assert np.column_stack([drawn["x"], drawn["y"]]) == pytest.approx(model.transform(data.X), rel=1e-3)
+    assert drawn["codes"] == [model.labels_.tolist(), data.given.tolist()]
+    assert drawn["ids"][:2] == ["row 1", "row 2"]
+    assert drawn["note"] == ""
+    assert drawn["axes"][0].startswith("learnt direction 1 (mostly column ")
+
+
+def test_values_in_their_own_units(model, data):
+    values = pd.DataFrame({"note": ["a", "b"] * 100, "column 0": data.X[:, 0] * 1000, "given": data.given})
+    summary = summarise(model, data.X, data.given, values=values, ids=range(200), confidence=False)
+    assert summary["drawing"]["columns"] == ["column 0", "note"]  # the weightiest first, the given one not at all
+    assert summary["drawing"]["ids"][199] == "199"
+    named = {f["name"] for c in summary["clusters"] for f in c["features"]}
+    assert "column 0" in named
+    assert "given" not in named
+
+
+def test_unknown_labels(model, data):
+    given = pd.Series(np.array(["x", "y"], dtype=object)[data.given], name="group")
+    given[:30] = None
+    summary = summarise(model, data.X, given, confidence=False)
+    (group,) = summary["given"]
+    assert [entry["name"] for entry in group["legend"]] == ["x", "y", "unknown"]
+    assert sum(group["counts"][2]) == 30
+    assert summary["drawing"]["codes"][1][:30] == [-1] * 30
+
+
+@pytest.mark.parametrize("shape", ["dict", "list", "frame", "minus one"])
+def test_given_in_every_shape(shape, model, data):
+    labels = {
+        "dict": {"a": data.given, "b": data.given},
+        "list": data.given.tolist(),
+        "frame": pd.DataFrame({"a": data.given, "b": ["u", None] * 100}),
+        "minus one": np.where(np.arange(200) < 5, -1, data.given),
+    }[shape]
+    summary = summarise(model, data.X, labels, confidence=False)
+    json.dumps(summary, allow_nan=False)
+    assert len(summary["given"]) == (2 if shape in ("dict", "frame") else 1)
+
+
+def test_polars_and_dask(model, data):
+    polars, dask = pytest.importorskip("polars"), pytest.importorskip("dask.array")
+    names = [f"column {j}" for j in range(4)]
+    plain = summarise(model, data.X, pd.Series(data.given, name="group"), confidence=False)
+    given, labels = polars.Series("group", data.given), dask.from_array(model.labels_, chunks=50)
+    assert summarise(model, polars.DataFrame(data.X, schema=names), given, labels=labels, confidence=False) == plain
+    assert summarise(model, dask.from_array(data.X, chunks=50), given, confidence=False) == plain
+
+
+def test_nothing_given(data):
+    model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(data.X)
+    summary = summarise(model, data.X, confidence=False)
+    assert summary["novelty"] is None
+    assert summary["given"] == []
+    assert summary["drawing"]["jittered"]
+    assert "without anything given" in summary["headline"]["sentence"]
+
+
+def test_loaded_model_says_what_was_not_computed(data, tmp_path):
+    KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given).save(tmp_path / "view.npz")
+    summary = summarise(KDAC.load(tmp_path / "view.npz"), data.X, data.given)
+    assert summary["confidence"]["missing"].endswith("was not computed")
+    assert summary["headline"]["tone"] == "untested"
+
+
+def test_confidence_is_told(data):
+    model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
+    sure = summarise(model, data.X[:60], data.given[:60])["confidence"]
+    assert sure["verdict"] == model.confidence_.verdict
+    assert sure["is_real"] == model.confidence_.is_real
+
+
+def test_too_few_rows_for_confidence(data):
+    model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:12])
+    summary = summarise(model, data.X[:12])
+    assert "too few rows" in summary["headline"]["sentence"]
+    assert summary["confidence"]["verdict"].startswith("12 rows are too few")
+    json.dumps(summary, allow_nan=False)
+
+
+@pytest.mark.parametrize("argument", ["given", "labels", "values", "ids"])
+def test_wrong_lengths_are_refused(argument, model, data):
+    wrong = pd.DataFrame({"x": [1.0, 2.0]}) if argument == "values" else [0, 1]
+    with pytest.raises(InputError, match=f"{argument} has 2 rows but X has 200"):
+        summarise(model, data.X, **{argument: wrong}, confidence=False)
+
+
+def test_a_path_is_refused(model):
+    with pytest.raises(InputError, match="is a path: load the rows first"):
+        summarise(model, "rows.npy")
+
+
+def test_every_cluster_keeps_rows_in_the_drawing():
+    codes = np.zeros(50_000, dtype=int)
+    codes[:5], codes[5:100] = 1, 2
+    rows = drawn_rows([Labelling("x", ["a", "b", "c"], codes)])
+    assert len(rows) == len(set(rows.tolist())) == MOST_DRAWN
+    assert np.sum(codes[rows] == 1) == 5
+    assert np.sum(codes[rows] == 2) >= FEWEST
+
+
+def test_many_levels_are_put_together():
+    codes = np.repeat(np.arange(40), np.arange(1, 41))
+    small = collapse(Labelling("x", [str(i) for i in range(40)], np.append(codes, -1)))
+    assert small.levels == [*(str(i) for i in range(11, 40)), "11 others"]
+    assert small.sizes.sum() == len(codes)
+    assert small.sizes[-1] == np.sum(codes < 11)
+    assert small.unknown == 1
+
+
+WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
+CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "missing": None}
+CHANCE = {"p_value": 0.4, "stability": 0.3, "is_real": False, "missing": None}
+UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "whether … was not computed"}
+
+
+def said(novelty=0.01, confidence=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
+    return headline([120, 140, 140], novelty, given, weights, confidence, converged)
+
+
+def test_sure_only_where_new_and_real():
+    assert said() == {
+        "tone": "clear",
+        "badge": BADGES["clear"],
+        "sentence": "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), carried by income "
+        "and age; stronger than chance and back on other rows.",
+    }
+
+
+def test_chance_is_called_chance():
+    for novelty in (0.01, 0.9, None):
+        found = said(novelty, CHANCE)
+        assert found["tone"] == "chance"
+        assert found["sentence"].startswith("Nothing certain: ")
+        assert found["sentence"].endswith("no stronger than what shuffled rows show.")
+        assert "stronger than chance" not in found["sentence"]
+
+
+def test_what_resembles_the_given_is_not_new():
+    found = said(0.6, given=[("segment", 0.1), ("region", 0.6)])
+    assert found["tone"] == "known"
+    assert found["sentence"].startswith("Little that is new: ")
+    assert "in part like region (NMI 0.60)" in found["sentence"]
+    assert "independent" not in found["sentence"]
+
+
+def test_other_tones():
+    assert said(None, given=[])["tone"] == "first"
+    assert "new" not in said(None, given=[])["badge"].lower()
+    assert said(confidence=UNTESTED)["tone"] == "untested"
+    assert said(confidence=CLEAR | {"stability": 0.6})["tone"] == "shaky"
+    assert "borders move" in said(confidence=CLEAR | {"stability": 0.6})["sentence"]
+    assert "another view first" in said(confidence=CLEAR | {"stability": 0.2})["sentence"]
+    assert "barely" in said(confidence=CLEAR | {"p_value": 0.2})["sentence"]
+    assert "though not independent" in said(0.2)["sentence"]
+    assert said(converged=False)["sentence"].endswith("The search ended before it came to rest.")
+
+
+def test_carriers():
+    even = [{"name": f"x{i}", "weight": 0.05} for i in range(20)]
+    assert "spread over many columns, foremost x0, x1 and x2" in said(weights=even)["sentence"]
+    assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR, True)["sentence"]
