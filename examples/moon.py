@@ -1,6 +1,6 @@
 """The main job in one page: the Gaussians of the moon data are known, find what else is in there.
 
-Run it with ``make demo``; it prints the figures and leaves a picture.
+Run it with ``make demo``; it prints the figures and leaves a picture and a report.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from sklearn.preprocessing import StandardScaler
@@ -19,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from altclust import KDAC
 from altclust.datasets import moons
 from altclust.metrics import nmi
-from altclust.plotting import plot_views
 
 
 def main() -> None:
@@ -28,8 +28,8 @@ def main() -> None:
     out = parser.parse_args().out
 
     data = moons(400, random_state=0)
-    X = StandardScaler().fit_transform(data.X)
-    model = KDAC(random_state=0).fit(X, data.given)
+    X = pd.DataFrame(StandardScaler().fit_transform(data.X), columns=list(data.feature_names))
+    model = KDAC(random_state=0).fit(X, pd.Series(data.given, name="gaussians"))
 
     table = Table(title="400 points in four columns; the two Gaussians were given", show_header=False)
     table.add_row("agreement with the hidden moons", f"{nmi(model.labels_, data.alternative):.3f}  (NMI; 1 is perfect)")
@@ -44,9 +44,9 @@ def main() -> None:
     console.print(table)
 
     out.mkdir(parents=True, exist_ok=True)
-    picture = out / "moon.png"
-    plot_views(model.transform(X), data.given, model.labels_).savefig(picture, dpi=150)
-    console.print(f"Open {picture} to see both views.", markup=False)
+    model.plot()[0].figure.savefig(out / "moon.png", dpi=150)
+    model.report(out / "report.html", name="moons")
+    console.print(f"Open {out / 'report.html'} in a browser; {out / 'moon.png'} shows both views.", markup=False)
 
 
 if __name__ == "__main__":

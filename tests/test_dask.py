@@ -148,7 +148,7 @@ def test_a_worker_that_dies_does_not_lose_the_run(client, stored, local):
     distributed.wait(X)
     killed = []
 
-    def kill(number, value, change):
+    def kill(number, *_):
         if number >= 4 and not killed:
             pid = next(iter(client.run(os.getpid).values()))
             os.kill(pid, signal.SIGKILL)

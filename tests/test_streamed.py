@@ -373,7 +373,7 @@ def test_rounds_count_upwards_and_the_rows_grow(table):
     model = KDAC(**FIXED, engine="lowrank", callback=lambda *now: told.append(now)).fit(X, known)
     rounds = [number for number, *_ in told]
     assert rounds == list(range(1, len(rounds) + 1))
-    assert all(np.isfinite(value) and np.isfinite(change) for _, value, change in told)
+    assert all(np.isfinite(value) and np.isfinite(change) for _, value, change, _ in told)
     seen = model.history_["rows"]
     assert seen[0] == 2400
     assert seen[-1] == 6000
@@ -388,7 +388,7 @@ def test_a_callback_ends_the_fit_with_what_there_is(last, table):
     X, known, _ = table
     told = []
 
-    def stop(number, value, change):
+    def stop(number, *_):
         told.append(number)
         return number >= last
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -14,7 +12,7 @@ from .kernels import Array
 from .metrics import nmi
 from .problem import remove_given, row_space
 from .search import Question
-from .tuning import search_once
+from .tuning import Progress, search_once
 
 ROWS = 300  # that the reference looks at: every shuffle is a whole search
 FEWEST_ROWS = 20
@@ -68,9 +66,9 @@ def assess(
     labels: np.ndarray,
     *,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Progress | None = None,
     rng: np.random.Generator,
-) -> Confidence:
+) -> Confidence | None:
     """Search again: on fewer rows, on shuffled rows, on resampled rows.
 
     Parameters
@@ -82,12 +80,12 @@ def assess(
     n_jobs : int, optional
         Processes side by side.
     progress : callable, optional
-        Called with (searches done, searches in all).
+        Called with (searches done, searches in all). A true answer gives it up.
     rng : Generator
 
     Returns
     -------
-    Confidence
+    Confidence, or None where it was given up
     """
     n = len(question.X)
     if n < FEWEST_ROWS or (question.n_clusters or 2) >= SHARE * min(n, ROWS) - 1:
@@ -104,8 +102,8 @@ def assess(
         delayed(search_once)(one, int(seed)) for one, seed in zip(asked, seeds, strict=True)
     ):
         answers.append(answer)
-        if progress is not None:
-            progress(len(answers), len(asked))
+        if progress is not None and progress(len(answers), len(asked)):
+            return None
     score = answers[0][1]
     reference = np.array([found for _, found in answers[1 : 1 + SHUFFLES]])
     found = [answer[0] for answer in answers[1 + SHUFFLES :]]

@@ -14,15 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .certificate import Certificate
-from .confidence import Confidence, assess
 from .engines import KINDS, choose
 from .fitting import Fit, Procedure, fit_in_memory
 from .kernels import Array
 from .problem import SCALINGS
+from .proved import Proved
 from .rows import STEP, host
 from .saving import load_kdac, save_kdac
 from .search import Question
+from .shown import Shown
 from .solve import Callback
 from .solvers import SOLVERS, Solver, Status
 from .sources import checked_rows
@@ -37,7 +37,7 @@ REMEDIES = {
 }
 
 
-class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Kernel Dimension Alternative Clustering: the best clustering that differs from a given one.
 
     Finds orthonormal directions W and an embedding U that maximise HSIC(XW, U) − λ HSIC(XW, Y), equation (2) of
@@ -86,8 +86,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     n_jobs : int, optional
         Processes that search side by side.
     callback : callable, optional
-        Called after each round with (round, F, change), and during the search with (0, NaN, share of it that is
-        left). A true answer ends the round or the search that is under way with what there is.
+        Called after each round with (round, F, change, novelty), the last NaN where rows are streamed; during the
+        search with (0, cost, share of it that is left, novelty) of the clearest view so far. A true answer ends the
+        rounds or the search that are under way with what there is.
     random_state : int, Generator or None
 
     Attributes
@@ -217,6 +218,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         how = Procedure(solver, self.n_init, self.rounding, self.max_iter, self.tol, self.callback, self.memory_limit)
         fit = self._fit(X, y, how, generator(self.random_state))
         self._publish(fit)
+        self._given = y
         if self.novelty_ > 0.5:
             alike = f"The view that was found resembles what was given (NMI {self.novelty_:.2f})"
             warnings.warn(f"{alike}: raise novelty_weight, or change sigma or n_components.", UserWarning, stacklevel=2)
@@ -261,38 +263,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.tuning_, self._given_means = fit.tuning, fit.given_means
         self._question: Question | None = fit.question
         self._answered, self._certify = fit.answered, fit.certify
-        self._certificate: Certificate | None = None
-        self._confidence: Confidence | None = None
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What can be proved about the directions, computed when first asked for."""
-        check_is_fitted(self)
-        if self._certificate is None:
-            if self._certify is None:
-                raise InputError(
-                    "certificate_ was not asked for before the model was saved, and needs the rows: fit again."
-                )
-            self._certificate = self._certify()
-        return self._certificate
-
-    @property
-    def confidence_(self) -> Confidence:
-        """How stable the view is and whether it is stronger than chance; a dozen searches when first asked for."""
-        check_is_fitted(self)
-        if self._confidence is None:
-            if self._question is None:
-                raise InputError(
-                    "confidence_ was not asked for before the model was saved, and needs the rows: fit again."
-                )
-            rng = generator(self.random_state)
-            self._confidence = assess(self._question, self._answered, n_jobs=self.n_jobs, rng=rng)
-        return self._confidence
+        self._certificate = self._confidence = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows that a certificate of a streamed fit would read again: they may be a file or a cluster."""
         state = super().__getstate__()
-        return state | {"_certify": None} if state.get("approximation_error_") else state
+        return state | {"_certify": None, "_given": None} if state.get("approximation_error_") else state
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_map")

@@ -108,10 +108,10 @@ class Rounds:
     def __init__(self, callback: Callback | None) -> None:
         self.callback, self.count, self.ended = callback, 0, False
 
-    def __call__(self, _: int, value: float, change: float) -> bool:
+    def __call__(self, _: int, *figures: float) -> bool:
         """After each round of a sample."""
         self.count += 1
-        self.ended = self.ended or (self.callback is not None and bool(self.callback(self.count, value, change)))
+        self.ended = self.ended or (self.callback is not None and bool(self.callback(self.count, *figures)))
         return self.ended
 
 
@@ -146,7 +146,7 @@ def pose(rows: Array, given: list[np.ndarray], setting: Setting, basis: Array | 
     rank = rows.shape[1]
     q = min(setting.n_components or rank, rank)
     Y, kernel = indicators(given, len(rows), setting.scaling), Gaussian(setting.sigma)
-    return Problem(rows, basis, Y, setting.n_clusters, q, setting.novelty_weight, kernel)
+    return Problem(rows, basis, Y, setting.n_clusters, q, setting.novelty_weight, kernel, given)
 
 
 def fit_in_memory(

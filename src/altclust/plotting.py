@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, which stays distinct for colour-blind readers, with a shape for each colour
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
+MOST_DRAWN = 20_000  # points in one picture: more hide each other
 
 
 def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
@@ -27,36 +28,158 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
     labels : array, shape (n,)
     title : str
     """
-    codes, names = pd.factorize(np.asarray(labels), sort=True)
+    codes, names = _factorised(labels)
     if np.any(codes < 0):
         x, y = points[codes < 0].T
         ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color="0.7", label="unknown")
     for code, name in enumerate(names):
         colour, shape = COLOURS[code % len(COLOURS)], SHAPES[code % len(SHAPES)]
         x, y = points[codes == code].T
-        ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=colour, marker=shape, label=str(name))
-    ax.set_title(title)
+        ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=colour, marker=shape, label=_plain(name))
+    ax.set_title(_plain(title))
     if len(names) <= 10:
         ax.legend(title="cluster", fontsize="small", loc="best")
     return ax
 
 
-def plot_views(Z: np.ndarray, given: Any, alternative: Any) -> Figure:
+def _factorised(labels: Any) -> tuple[np.ndarray, list[Any]]:
+    """Codes and levels; levels that cannot be compared with each other are sorted as text."""
+    column = pd.Series(np.asarray(labels, dtype=object))
+    column = column.where(column.notna() & (column != -1), None)
+    try:
+        codes, levels = pd.factorize(column, sort=True)
+    except TypeError:
+        codes, levels = pd.factorize(column.map(str, na_action="ignore"), sort=True)
+    return codes, list(levels)
+
+
+def _plain(text: Any) -> str:
+    """Text that matplotlib draws as it is: a dollar sign would begin a formula, an underscore hide a legend."""
+    said = " ".join(str(text).split()).replace("$", r"\$")
+    return "\u200b" + said if said.startswith("_") else said
+
+
+def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) -> np.ndarray:
     """What was given and what was found, side by side in the same learnt directions.
 
     Parameters
     ----------
     Z : array, shape (n, q)
-        Projected rows, as from ``KDAC.transform``; the first two columns are drawn.
+        Projected rows, as from ``KDAC.transform``; the first two columns are drawn, of 20,000 rows at most.
     given : array, shape (n,), or None
     alternative : array, shape (n,)
+    axes : sequence of matplotlib Axes, optional
+        To draw in: one, or two where something is given. A figure of their own if left out.
+
+    Returns
+    -------
+    array of matplotlib Axes
+
+    Examples
+    --------
+    >>> from altclust.datasets import moons
+    >>> from altclust.plotting import plot_views
+    >>> data = moons(100, random_state=0)
+    >>> [ax.get_title() for ax in plot_views(data.X[:, 2:], data.given, data.alternative)]
+    ['Given', 'Alternative']
     """
-    points = Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(len(Z))])
     panels = [("Alternative", alternative)] if given is None else [("Given", given), ("Alternative", alternative)]
-    figure, axes = plt.subplots(1, len(panels), figsize=(5 * len(panels), 4.4), sharex=True, sharey=True, squeeze=False)
-    for ax, (title, labels) in zip(axes[0], panels, strict=True):
-        scatter(ax, points, labels, title)
+    if axes is None:
+        size = (5 * len(panels), 4.4)
+        _, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=True, layout="constrained")
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    rows = np.arange(len(Z))
+    if len(rows) > MOST_DRAWN:
+        rows = np.sort(np.random.default_rng(0).choice(len(rows), MOST_DRAWN, replace=False))
+    flat = Z.shape[1] < 2
+    points = np.column_stack([Z[rows, 0], np.random.default_rng(0).uniform(size=len(rows)) if flat else Z[rows, 1]])
+    for ax, (title, labels) in zip(axes, panels, strict=True):
+        drawn = f" ({len(rows):,} of {len(Z):,} rows)" if len(rows) < len(Z) else ""
+        scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn)
         ax.set_xlabel("learnt direction 1")
-    axes[0, 0].set_ylabel("learnt direction 2" if Z.shape[1] > 1 else "")
-    figure.tight_layout()
-    return figure
+        if flat:
+            ax.set_yticks([])
+    axes[0].set_ylabel("spread at random" if flat else "learnt direction 2")
+    return axes
+
+
+def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:
+    """The objective F round by round, and how far the directions still moved.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+        Of F; the changes are drawn on a second axis, to the right.
+    """
+    ax = ax or plt.subplots(figsize=(5, 3.4), layout="constrained")[1]
+    rounds = np.arange(1, model.n_iter_ + 1)
+    ax.plot(rounds, model.history_["value"], "o-", color=COLOURS[0], markersize=4)
+    ax.set_xlabel("round")
+    ax.set_ylabel("objective F", color=COLOURS[0])
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    right = ax.twinx()
+    right.semilogy(rounds, np.maximum(model.history_["change_W"], 1e-16), "s--", color=COLOURS[5], markersize=4)
+    right.axhline(model.tol, color=COLOURS[5], linewidth=0.8, linestyle=":")
+    right.set_ylabel("change of W", color=COLOURS[5])
+    ax.set_title(_plain(model.status_))
+    return ax
+
+
+def plot_features(model: Any, ax: Axes | None = None, top: int = 15) -> Axes:
+    """Which features carry the view: the largest of ``feature_weights_`` as bars.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted.
+    ax : matplotlib Axes, optional
+    top : int
+        Bars at most.
+    """
+    weights = np.asarray(model.feature_weights_)
+    names = getattr(model, "feature_names_in_", [f"column {j}" for j in range(len(weights))])
+    order = np.argsort(-weights, kind="stable")[:top]
+    ax = ax or plt.subplots(figsize=(5, 0.6 + 0.32 * len(order)), layout="constrained")[1]
+    ax.barh(np.arange(len(order)), 100 * weights[order], color=COLOURS[0])
+    ax.set_yticks(np.arange(len(order)), [_plain(names[j]) for j in order])
+    ax.invert_yaxis()
+    ax.set_xlabel("share of the view, %")
+    ax.set_title(
+        "Features that carry the view" if len(order) == len(weights) else f"The {len(order)} weightiest features"
+    )
+    return ax
+
+
+def plot_crosstab(given: Any, alternative: Any, ax: Axes | None = None) -> Axes:
+    """Rows in each pair of a given and a new cluster, coloured by their share of the given cluster.
+
+    Parameters
+    ----------
+    given, alternative : array, shape (n,)
+    ax : matplotlib Axes, optional
+
+    Examples
+    --------
+    >>> from altclust.plotting import plot_crosstab
+    >>> ax = plot_crosstab(["a", "a", "b"], [0, 1, 0])
+    >>> [text.get_text() for text in ax.texts]
+    ['1', '1', '1', '0']
+    """
+    known, found = (pd.Series(np.asarray(labels, dtype=object)).fillna("unknown") for labels in (given, alternative))
+    counts = pd.crosstab(known.map(_plain), found.map(_plain))
+    shares = counts.div(counts.sum(axis=1), axis=0).to_numpy()
+    ax = ax or plt.subplots(figsize=(1.6 + 0.8 * counts.shape[1], 1.4 + 0.5 * len(counts)), layout="constrained")[1]
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    for (i, j), count in np.ndenumerate(counts.to_numpy()):
+        ax.text(j, i, f"{count:,}", ha="center", va="center", color="white" if shares[i, j] > 0.6 else "black")
+    ax.set_xticks(range(counts.shape[1]), counts.columns)
+    ax.set_yticks(range(len(counts)), counts.index)
+    ax.set_xlabel("alternative")
+    ax.set_ylabel("given")
+    return ax

@@ -111,6 +111,8 @@ class Problem:
     novelty_weight : float
         λ.
     kernel : Gaussian
+    codes : sequence of int arrays, shape (n,)
+        What is known as codes, for telling the novelty round by round; may be left out.
     """
 
     X: Array
@@ -120,6 +122,7 @@ class Problem:
     n_components: int
     novelty_weight: float
     kernel: Gaussian
+    codes: Sequence[np.ndarray] = ()
 
     def gamma(self, U: Array, degrees: Array) -> Gamma:
         """The weights of the W problem for fixed U and D."""

@@ -71,7 +71,8 @@ def settle(
         and n >= FEWEST_ROWS
         and (k is None or k < min(n, MOST_ROWS))
     ):
-        report = None if kdac.callback is None else lambda done, total: kdac.callback(0, np.nan, 1 - done / total)
+        told = kdac.callback
+        watch = told and (lambda done, total, best: told(0, best.cost, 1 - done / total, best.novelty))
         tuning = search_parameters(
             centred,
             given,
@@ -81,7 +82,7 @@ def settle(
             scaling=kdac.scaling,
             subtract_given=subtract,
             n_jobs=kdac.n_jobs,
-            progress=report,
+            watch=watch,
             rng=rng,
         )
         logger.info("chose %s", tuning.reasons)

@@ -10,12 +10,13 @@ import numpy as np
 
 from .eigen import fix_signs
 from .kernels import Array, to_numpy
+from .metrics import novelty
 from .problem import Embedding, Gamma, KernelEngine, Objective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
 from .spectral import KernelMap, informative, round_to_labels
 
-Callback = Callable[[int, float, float], Any]
+Callback = Callable[[int, float, float, float], Any]
 
 ROUGHEST = 1e-2  # first-order residual that the earliest W steps are solved to
 NEAR = 0.1  # change of W up to which the last U is a start for the next
@@ -66,7 +67,8 @@ def alternate(
         `altclust.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
         it turns further than anything that depends on it; and log D may lag as much.
     callback : callable, optional
-        Called after each round with (round, F, change); a true answer ends the fit with what there is.
+        Called after each round with (round, F, change, novelty), the last by a quick rounding of U and NaN where
+        nothing is given or U is not kept; a true answer ends the fit with what there is.
 
     Returns
     -------
@@ -92,7 +94,7 @@ def alternate(
         before, W, embedding = W, step.W, new
         change = max(change_W, change_U / LOOSER)
         rounds.append((step.value, step.history[-1][1], change_W, change_U, step.n_iter))
-        if callback is not None and callback(len(rounds), step.value, change):
+        if callback is not None and callback(len(rounds), step.value, change, _novelty(problem, embedding)):
             status = Status.CANCELLED
             break
         # Rest must be real: the W step solved well (a rough one may not move at all) and not on a cycle that ended
@@ -112,6 +114,14 @@ def alternate(
     names = ("value", "residual", "change_W", "change_U", "solver_iterations")
     history = dict(zip(names, np.array(rounds).T, strict=True))
     return Alternation(W, embedding, gamma, history, status)
+
+
+def _novelty(problem: Problem, embedding: Embedding) -> float:
+    """Of the labels that a quick rounding of U gives."""
+    if not problem.codes:
+        return float("nan")
+    U = informative(Embedding(*map(to_numpy, embedding))).U
+    return novelty(round_to_labels(U, problem.n_clusters, "cluster_qr", np.random.default_rng(0))[0], problem.codes)
 
 
 def solve(

@@ -59,6 +59,7 @@ class StreamedProblem:
     n_components: int
     novelty_weight: float
     kernel: Gaussian
+    codes: tuple[()] = ()
 
     @property
     def signs(self) -> Array:

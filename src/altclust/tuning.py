@@ -28,6 +28,7 @@ FAINT = 1.0  # score below which no trial is clear
 NEWEST = 0.3  # NMI with what is given above which a view is not an alternative
 SAME = 0.9  # NMI from which two trials show the same clusters
 Progress = Callable[[int, int], Any]
+Watch = Callable[[int, int, Trial], Any]
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def tune(
         subtract_given=subtract_given,
         rule=rule,
         n_jobs=n_jobs,
-        progress=progress,
+        watch=progress and (lambda done, total, _: progress(done, total)),
         resume=resume,
         rng=generator(random_state),
     )
@@ -154,11 +155,11 @@ def search_parameters(
     subtract_given: bool | None = None,
     rule: str = "separation",
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    watch: Watch | None = None,
     resume: str | os.PathLike | None = None,
     rng: np.random.Generator,
 ) -> Tuning:
-    """`tune` on rows that are checked and centred."""
+    """`tune` on rows that are checked and centred; watch is told the clearest trial so far as well."""
     rows = np.arange(len(X)) if len(X) <= MOST_ROWS else np.sort(rng.choice(len(X), MOST_ROWS, replace=False))
     looked_at, basis = row_space(X[rows] - X[rows].mean(axis=0))
     codes = [c[rows] for c in given]
@@ -170,10 +171,18 @@ def search_parameters(
         raise InputError(
             f"n_clusters={n_clusters} in {len(rows)} rows leaves nothing to search for: fix sigma, or lower it."
         )
-    trials = [t for found in _follow(question, walks, follow, seed, n_jobs, progress, resume) for t in found]
-    table = tabulate(trials)
-    table["score"] = score(table)
-    best = choose(trials, table)
+
+    def judge(trials: list[Trial]) -> tuple[int, pd.DataFrame]:
+        table = tabulate(trials)
+        table["score"] = score(table)
+        return choose(trials, table), table
+
+    def report(found: dict[int, list[Trial]]) -> Any:
+        trials = [trial for path in found.values() for trial in path]
+        return watch is not None and watch(len(found), len(walks), trials[judge(trials)[0]])
+
+    trials = [t for found in _follow(question, walks, follow, seed, n_jobs, report, resume) for t in found]
+    best, table = judge(trials)
     table["chosen"] = np.arange(len(table)) == best
     chosen = trials[best]
     subtract = chosen.source == "residual"
@@ -229,7 +238,7 @@ def _follow(
     follow: Callable[[Question, Path, int], list[Trial]],
     seed: int,
     n_jobs: int | None,
-    progress: Progress | None,
+    report: Callable[[dict[int, list[Trial]]], Any],
     resume: str | os.PathLike | None,
 ) -> list[list[Trial]]:
     """The trials of every path, in the order of the paths, from the folder where they are there already."""
@@ -246,7 +255,7 @@ def _follow(
             found[i] = trials
             if kept is not None:
                 kept.write(walks[i], trials)
-            if progress is not None and progress(len(found), len(walks)):
+            if report(found):
                 break
     finally:
         done.close()

@@ -154,10 +154,18 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
     """
     if given is None:
         return []
+    frame = given_frame(given)
+    if len(frame) != n:
+        raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
+    return [_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
+
+
+def given_frame(given: Any) -> pd.DataFrame:
+    """Given clusterings as the columns of a frame, under their own names if they have any."""
     if hasattr(given, "to_dicts"):  # polars frame
         given = given.to_dict(as_series=False)
     elif hasattr(given, "to_list"):  # pandas or polars series
-        given = given.to_list()
+        given = {getattr(given, "name", None) or "given": given.to_list()}
     if sparse.issparse(given):
         raise InputError("given is a sparse matrix: pass one label per row, such as given.toarray().argmax(1).")
     if not isinstance(given, pd.DataFrame | dict):
@@ -166,11 +174,10 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
             raise InputError(
                 f"given has {array.ndim} dimensions: pass one label per row, or one column per clustering."
             )
-        given = array.reshape(len(array), -1)
-    frame = pd.DataFrame(given)
-    if len(frame) != n:
-        raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
-    return [_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
+        columns = array.reshape(len(array), -1)
+        names = ["given"] if columns.shape[1] == 1 else [f"given {j + 1}" for j in range(columns.shape[1])]
+        return pd.DataFrame(columns, columns=names)
+    return pd.DataFrame(given)
 
 
 def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:

@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .confidence import Confidence
 from .estimators import KDAC
+from .solvers import Status
 from .validate import check_given, check_rows
 
 
@@ -31,7 +33,8 @@ class ViewDiscovery(BaseEstimator):
     n_jobs : int, optional
         Processes that search side by side, unless `estimator` says its own.
     callback : callable, optional
-        Called with the number of views found so far and the model of the last. A true answer ends the discovery.
+        Called with the number of views found so far and the model of the last. A true answer ends the discovery, and
+        so does one of the estimator's own callback, which is called while a view is searched for and tested.
     random_state : int or None
         Unless `estimator` has its own.
 
@@ -114,6 +117,9 @@ class ViewDiscovery(BaseEstimator):
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
             model.fit(X, np.column_stack(known) if known else None)
+            if model.status_ == Status.CANCELLED or (tested and _assess(model) is None):
+                self.stopped_ = "It was cancelled."
+                break
             if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
                 self.rejected_ = model
                 bound = f" (significance={self.significance:g})" if model.confidence_.is_real else ""
@@ -137,3 +143,9 @@ class ViewDiscovery(BaseEstimator):
         if not self.views_:
             return np.zeros((len(X), 0), int)
         return np.column_stack([view.predict(X) for view in self.views_])
+
+
+def _assess(model: KDAC) -> Confidence | None:
+    """How sure the view is, telling the model's own callback how much is left; None where that ends it."""
+    told = model.callback
+    return model.assess_confidence(told and (lambda done, total: told(0, np.nan, 1 - done / total, np.nan)))
