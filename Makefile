@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench scale quality nightly clean
+.PHONY: demo test lint docs bench scale quality nightly clean
 
 demo: $(READY)
 	$(BIN)/python examples/moon.py --out demo
@@ -17,6 +17,10 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site in site/; `$(BIN)/mkdocs serve` shows it while you write.
+docs: $(READY)
+	$(BIN)/mkdocs build --strict --quiet
 
 bench: $(READY)
 	$(BIN)/python benchmarks/evaluation.py
@@ -46,4 +50,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .commands import find, tune, views
-from .commands.table import UsageError, console
+from .commands import explore, find, report, tune, views
+from .commands.screen import INTERRUPTED, console, say
+from .commands.task import UsageError
 from .datasets import CATALOGUE, data_folder
 from .paper.commands import reproduce_app
 from .validate import InputError
@@ -26,6 +27,8 @@ app = typer.Typer(
 app.command(epilog=find.EXAMPLES)(find.find)
 app.command(epilog=views.EXAMPLES)(views.views)
 app.command(epilog=tune.EXAMPLES)(tune.tune)
+app.command(epilog=explore.EXAMPLES)(explore.explore)
+app.command(epilog=report.EXAMPLES)(report.report)
 app.add_typer(reproduce_app, name="reproduce")
 
 
@@ -58,11 +61,18 @@ def datasets() -> None:
 
 def main() -> None:
     """Run the command line; a user's mistake gets a sentence and an exit code, never a traceback."""
+    console.quiet = False
     try:
         app()
     except UsageError as error:
-        console.print(f"altclust: {error}", style="red", markup=False)
-        sys.exit(2)
+        _fail(error, 2)
     except (InputError, ValueError, OSError) as error:
-        console.print(f"altclust: {error}", style="red", markup=False)
-        sys.exit(1)
+        _fail(error, 1)
+    except KeyboardInterrupt:
+        _fail("interrupted: nothing was written.", INTERRUPTED)
+
+
+def _fail(why: object, code: int) -> None:
+    console.quiet = False
+    say(f"altclust: {why}", style="red")
+    sys.exit(code)

@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from joblib import Parallel, delayed
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from ..tuning import RULES, Tuning
 from ..tuning import tune as search
-from .table import (
-    Clusters,
-    Components,
-    Force,
-    Given,
-    Jobs,
-    Out,
-    Seed,
-    Standardise,
-    TableFile,
-    Task,
-    console,
-    prepare,
-    processes,
-    warnings_as_sentences,
-)
+from .options import Asked, Clusters, Components, Out, asking
+from .screen import INTERRUPTED, live, say
+from .task import Task, as_json, prepare
 
 EXAMPLES = """
 Examples:
@@ -50,82 +31,59 @@ SHOWN = {
 }
 HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
 BEST = 10  # trials that are shown
-INTERRUPTED = 130
 
 RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
 Rule = Annotated[RuleName, typer.Option(help="What decides: see docs/choosing.md.")]
 Resume = Annotated[Path | None, typer.Option(help="Folder that keeps finished paths, to go on where a search stopped.")]
 
 
+@asking
 def tune(
-    table: TableFile,
-    given: Given = None,
+    asked: Asked,
     clusters: Clusters = None,
     components: Components = None,
     rule: Rule = RuleName("separation"),  # noqa: B008
-    standardise: Standardise = True,
-    jobs: Jobs = 1,
     resume: Resume = None,
-    seed: Seed = 0,
     out: Out = Path("altclust-out"),
-    force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON instead of tables.")] = False,
 ) -> None:
     """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
-    task = prepare(table, given or [], standardise, out, force, files=r"tuning\.csv|parameters\.json")
-    with warnings_as_sentences(), _interrupts(processes(jobs)) as interrupted, _bar(interrupted) as report:
+    task = prepare(asked, out, files=r"tuning\.csv|parameters\.json")
+    with live("Searching", asked.n_jobs) as bar:
         tuning = search(
             task.X,
             task.given,
             n_clusters=clusters,
             n_components=components,
             rule=rule.value,
-            n_jobs=processes(jobs),
-            progress=report,
+            n_jobs=asked.n_jobs,
+            progress=bar.share,
             resume=resume,
-            random_state=seed,
+            random_state=asked.seed,
         )
-        early = interrupted()
-    command = ["altclust", "find", str(table), *(word for name in given or [] for word in ("--given", name))]
-    command += ["--parameters", str(out / "parameters.json"), *([] if standardise else ["--no-standardise"])]
-    chosen = _parameters(tuning, task, standardise) | {"seed": seed, "command": shlex.join(command)}
-    task.write_table("tuning.csv", tuning.table)
+        early = bar.interrupted
+    chosen = _parameters(tuning, task, asked.standardise) | {"seed": asked.seed, "command": _next_command(asked, out)}
+    task.write_csv("tuning.csv", tuning.table)
     task.write_json("parameters.json", chosen)
-    if as_json:
-        print(json.dumps(chosen, indent=2))
-    else:
+    if asked.as_json:
+        print(as_json(chosen))
+    elif not asked.quiet:
         _show(tuning, SHOWN[rule.value], chosen["command"], out)
     if early:
-        console.print(f"Interrupted: this is the best of the {len(tuning.trials)} trials until then.")
+        say(f"Interrupted: this is the best of the {len(tuning.trials)} trials until then.")
         raise typer.Exit(INTERRUPTED)
 
 
-@contextmanager
-def _interrupts(jobs: int) -> Iterator[Callable[[], bool]]:
-    """Note Ctrl-C instead of raising it; the processes that search are started here, while it is ignored."""
-    noted: list[int] = []
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        if jobs != 1:
-            Parallel(n_jobs=jobs)(delayed(int)() for _ in range(2))
-        signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
-        yield lambda: bool(noted)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _bar(interrupted: Callable[[], bool]) -> Iterator[Callable[[int, int], bool]]:
-    """Show the paths done of all; the answer of each report says whether to stop."""
-    columns = TextColumn("Paths searched"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("", total=None)
-
-        def report(done: int, total: int) -> bool:
-            progress.update(bar, completed=done, total=total)
-            return interrupted()
-
-        yield report
+def _next_command(asked: Asked, out: Path) -> str:
+    """The `altclust find` that uses the choice, reading the table in the same way."""
+    words = ["altclust", "find", str(asked.table)]
+    for option in ("given", "columns", "drop", "categories"):
+        words += [word for name in getattr(asked, option) or [] for word in (f"--{option}", name)]
+    for option, value in (("--given-file", asked.given_file), ("--id", asked.id)):
+        words += [] if value is None else [option, str(value)]
+    for option, usual in (("encode", None), ("impute", True), ("standardise", True)):
+        chosen = getattr(asked, option)
+        words += [] if chosen == usual else [f"--{option}" if chosen else f"--no-{option}"]
+    return shlex.join([*words, "--parameters", str(out / "parameters.json")])
 
 
 def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]:

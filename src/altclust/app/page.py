@@ -1,0 +1,43 @@
+"""The page that `altclust explore` serves; Streamlit runs this file from top to bottom at every change."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from altclust.app.choosing import choose
+from altclust.app.plain import for_markdown
+from altclust.app.session import Session
+from altclust.app.showing import show
+from altclust.app.waiting import show_progress
+from altclust.app.work import Pool
+
+INTRODUCTION = (
+    "You have a table and clusters that you already know. This page looks for the best clusters that are "
+    "*different* from them."
+)
+
+
+@st.cache_resource
+def shared_pool() -> Pool:
+    """The threads that do the work of all visitors; the only thing that they share."""
+    return Pool()
+
+
+def main() -> None:
+    """Lay the page out."""
+    st.set_page_config(page_title="altclust: what else is in there?", layout="wide")
+    session: Session = st.session_state.setdefault("session", Session())
+    session.finish()
+    st.title("What else is in there?")
+    st.markdown(INTRODUCTION)
+    choose(session, shared_pool())
+    if session.problem:
+        st.error(for_markdown(session.problem))
+    if session.job is not None:
+        show_progress(session, shared_pool())
+    if session.study is not None and session.view is not None:
+        st.divider()
+        show(session, shared_pool(), session.study, session.view)
+
+
+main()

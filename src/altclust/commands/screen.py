@@ -1,0 +1,87 @@
+"""What the commands say while they work: sentences, a live bar, and Ctrl-C taken as "that is enough"."""
+
+from __future__ import annotations
+
+import math
+import signal
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from ..solvers import Status
+
+console = Console(stderr=True)
+
+INTERRUPTED = 130  # exit code after Ctrl-C
+
+
+def say(sentence: str, style: str | None = None) -> None:
+    """One line on the screen, as it is."""
+    console.print(sentence.strip(), style=style, markup=False, highlight=False)
+
+
+class Live:
+    """A bar for the stage that is under way; every report answers whether Ctrl-C was pressed."""
+
+    def __init__(self, progress: Progress, bar: TaskID) -> None:
+        self.progress, self.bar, self.interrupted = progress, bar, False
+
+    def stage(self, name: str) -> None:
+        """Begin something else."""
+        self.progress.reset(self.bar, total=None, description=name, figures="")
+
+    def share(self, done: float, total: float) -> bool:
+        """So much is done."""
+        self.progress.update(self.bar, completed=done, total=total)
+        return self.interrupted
+
+    def round(self, number: int, value: float, change: float, novelty: float) -> bool:
+        """KDAC's callback: the search comes first, with number 0, and then the rounds."""
+        where = "clearest so far" if number == 0 else f"round {number}"
+        new = "" if math.isnan(novelty) else f", novelty {novelty:.3f}"
+        figures = "" if math.isnan(value) else f"{where}: objective {value:.3f}{new}"
+        if number == 0:
+            self.progress.update(self.bar, completed=1 - change, total=1, figures=figures)
+        else:
+            self.progress.update(self.bar, description="Refining", total=None, figures=figures)
+        return self.interrupted
+
+
+@contextmanager
+def live(first: str, jobs: int = 1) -> Iterator[Live]:
+    """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once."""
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        if jobs != 1:  # the processes that search are started here, while Ctrl-C is ignored, which they inherit
+            Parallel(n_jobs=jobs)(delayed(int)() for _ in range(2))
+        with Progress(*columns, console=console, transient=True) as progress:
+            shown = Live(progress, progress.add_task(first, total=None, figures=""))
+
+            def note(*_: object) -> None:
+                if shown.interrupted:
+                    raise KeyboardInterrupt
+                shown.interrupted = True
+                progress.update(shown.bar, description="Ending with what there is (again to leave at once)")
+
+            signal.signal(signal.SIGINT, note)
+            with _warnings_as_sentences():
+                yield shown
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _warnings_as_sentences() -> Iterator[None]:
+    """Show what is warned of at the end, without Python's names for it."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in said):
+        if str(Status.CANCELLED) not in text:  # whoever pressed Ctrl-C knows
+            say(text, style="yellow")
