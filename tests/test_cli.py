@@ -332,6 +332,17 @@ def test_help_says_what_is_searched_for(altclust):
     assert words(done.stdout).count("searched for if left out") == 3
 
 
+def test_the_shell_completes_columns(folder):
+    asked = {
+        "_ALTCLUST_COMPLETE": "complete_bash",
+        "COMP_WORDS": "altclust find customers.csv --given s",
+        "COMP_CWORD": "4",
+    }
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'altclust'; from altclust.cli import main; main()"]
+    done = subprocess.run(command, cwd=folder, env=os.environ | asked, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["segment", "spend"], done.stderr
+
+
 def test_without_a_given_column_the_table_is_clustered_first(folder, altclust):
     done = altclust("find", "customers.csv", *FAST, "--columns", "spend", "--columns", "visits")
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,19 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ..tables import read_table
+
 TABLE_PANEL, OUTPUT_PANEL = "How the table is read", "What is written and shown"
+
+
+def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """The columns of the table that was named already, for the shell to complete."""
+    named = [ctx.params.get("table"), *ctx.args]  # an option without its value leaves the arguments where they are
+    table = next((word for word in named if word is not None and Path(word).is_file()), None)
+    try:
+        return [] if table is None else [c for c in read_table(table).frame.columns if c.startswith(incomplete)]
+    except (ValueError, OSError):
+        return []
 
 
 @dataclass(frozen=True)
@@ -20,7 +32,9 @@ class Asked:
     table: Annotated[
         Path, typer.Argument(help="CSV, TSV, Parquet, Feather/Arrow, Excel, NPY or NPZ; by how its name ends.")
     ]
-    given: Annotated[list[str] | None, typer.Option(help="Column with what you know; may be repeated.")] = None
+    given: Annotated[
+        list[str] | None, typer.Option(help="Column with what you know; may be repeated.", autocompletion=_columns)
+    ] = None
     given_file: Annotated[
         Path | None, typer.Option(help="Another table with what you know, row by row or by --id.")
     ] = None
@@ -28,17 +42,29 @@ class Asked:
         list[str] | None,
         typer.Option(
             help="Column to cluster, or a pattern such as 'gene_*'; may be repeated. All if left out.",
+            autocompletion=_columns,
             rich_help_panel=TABLE_PANEL,
         ),
     ] = None
     drop: Annotated[
         list[str] | None,
-        typer.Option(help="Column to leave out, or a pattern; may be repeated.", rich_help_panel=TABLE_PANEL),
+        typer.Option(
+            help="Column to leave out, or a pattern; may be repeated.",
+            autocompletion=_columns,
+            rich_help_panel=TABLE_PANEL,
+        ),
     ] = None
-    id: Annotated[str | None, typer.Option(help="Column that names the rows.", rich_help_panel=TABLE_PANEL)] = None
+    id: Annotated[
+        str | None,
+        typer.Option(help="Column that names the rows.", autocompletion=_columns, rich_help_panel=TABLE_PANEL),
+    ] = None
     categories: Annotated[
         list[str] | None,
-        typer.Option(help="Column of numbers that stand for categories; may be repeated.", rich_help_panel=TABLE_PANEL),
+        typer.Option(
+            help="Column of numbers that stand for categories; may be repeated.",
+            autocompletion=_columns,
+            rich_help_panel=TABLE_PANEL,
+        ),
     ] = None
     encode: Annotated[
         bool | None,
