@@ -28,6 +28,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/eigen.py
 	$(BIN)/python benchmarks/ustep.py
 	$(BIN)/python benchmarks/automatic.py
+	$(BIN)/python benchmarks/face.py
 
 # `ARGS=--big` adds ten times as many rows in a file, `ARGS="--only pass"` takes one item.
 scale: $(READY)

@@ -51,22 +51,24 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
         return _finite(column.to_numpy(dtype=float, na_value=np.nan)), []
     if not is_text(column):
         return None if pd.api.types.is_datetime64_any_dtype(column) else (_finite(column.astype(float).to_numpy()), [])
-    text = labels(column)
-    there = text.notna().to_numpy()
-    if not there.any():
-        return np.full(len(text), np.nan), []
-    values = _parsed(text)
-    if np.isnan(values[there]).any():
+    values = _parsed(column)
+    rest = np.flatnonzero(np.isnan(values))
+    text = labels(column.iloc[rest])
+    foreign = text.notna().to_numpy()
+    if foreign.any():
         with_commas = _parsed(text.str.replace(",", "."))
-        values = values if np.isnan(with_commas[there]).any() else with_commas
-    foreign = there & np.isnan(values)
-    if foreign.sum() > (1 - MOSTLY) * there.sum():
+        if not np.isnan(with_commas[foreign]).any():
+            values[rest] = with_commas
+            return _finite(values), []
+    missing = len(rest) - foreign.sum()
+    if foreign.sum() > (1 - MOSTLY) * (len(values) - missing):
         return None
     return _finite(values), text[foreign].tolist()
 
 
 def _parsed(text: pd.Series) -> np.ndarray:
-    return pd.to_numeric(text.astype(object), errors="coerce").to_numpy(dtype=float)
+    cells = text.to_numpy(dtype=object, na_value=None)
+    return np.array(pd.to_numeric(cells, errors="coerce"), dtype=float)
 
 
 def _finite(values: np.ndarray) -> np.ndarray:
