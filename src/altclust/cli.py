@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .commands import explore, find, report, tune, views
+from .commands import compare, explore, find, report, tune, views
 from .commands.screen import INTERRUPTED, console, say
 from .commands.task import UsageError
 from .datasets import CATALOGUE, data_folder
@@ -27,6 +27,7 @@ app = typer.Typer(
 app.command(epilog=find.EXAMPLES)(find.find)
 app.command(epilog=views.EXAMPLES)(views.views)
 app.command(epilog=tune.EXAMPLES)(tune.tune)
+app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=explore.EXAMPLES)(explore.explore)
 app.command(epilog=report.EXAMPLES)(report.report)
 app.add_typer(reproduce_app, name="reproduce")

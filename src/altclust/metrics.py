@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
 
 from .kernels import Array, Gaussian
@@ -33,6 +34,28 @@ def novelty(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
         −1 is unknown. With nothing given the novelty is NaN.
     """
     return max((nmi(labels[codes >= 0], codes[codes >= 0]) for codes in given), default=float("nan"))
+
+
+def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """The same clusters under the numbers of those in a reference that they share most rows with.
+
+    Parameters
+    ----------
+    labels, reference : int arrays, shape (n,)
+        From 0 on; −1 in the reference is unknown. Clusters without a partner get the numbers that are left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.metrics import match_labels
+    >>> match_labels(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 0, 1, 1])).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    known = reference >= 0
+    size = 1 + int(max(labels.max(), reference.max()))
+    shared = np.zeros((size, size), dtype=int)
+    np.add.at(shared, (labels[known], reference[known]), 1)
+    return linear_sum_assignment(shared, maximize=True)[1][labels]
 
 
 def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> float:

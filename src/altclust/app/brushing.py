@@ -21,17 +21,18 @@ MOST_LISTED = 200
 def compare(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
     """Two charts on the same directions, and what was brushed in them."""
     drawing, known = summary["drawing"], summary["given"]
+    place = 0
+    if len(known) > 1:
+        place = st.selectbox(
+            "What the left chart shows",
+            range(len(known)),
+            format_func=lambda i: known[i]["name"],
+            width=300,
+            key=f"which-{session.place}-{len(known)}",
+        )
     left, right = st.columns(2)
     with left:
         if known:
-            place = 0
-            if len(known) > 1:
-                place = st.selectbox(
-                    "Known clusters",
-                    range(len(known)),
-                    format_func=lambda i: known[i]["name"],
-                    key=f"which-{session.place}-{len(known)}",
-                )
             st.markdown("##### What you know")
             st.html(paragraph(f"Coloured by {known[place]['name']}"))
             _chart(session, drawing, drawing["codes"][1 + place], known[place]["legend"], "known")
@@ -97,9 +98,9 @@ def split(summary: dict[str, Any], rows: np.ndarray) -> pd.DataFrame:
     """How the chosen rows that are drawn spread over the clusters, known and new."""
     drawing = summary["drawing"]
     picked = np.isin(np.array(drawing["ids"]).astype(int), rows)
-    sides = [("new", summary["legend"]), *((one["name"], one["legend"]) for one in summary["given"])]
+    sides = [("what is new", summary["legend"]), *((one["name"], one["legend"]) for one in summary["given"])]
     counts = [
-        {"clustering": name, "cluster": entry["name"], "rows": int(np.sum(np.array(codes)[picked] == entry["code"]))}
+        {"rows": int(np.sum(np.array(codes)[picked] == entry["code"])), "cluster": entry["name"], "of": name}
         for (name, legend), codes in zip(sides, drawing["codes"], strict=True)
         for entry in legend
     ]

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from altclust.app.plain import for_markdown, paragraph
 from altclust.app.serve import TABLE
@@ -16,7 +17,7 @@ from altclust.app.work import Pool
 from altclust.tables import FORMATS
 from altclust.validate import InputError
 
-NAMED, UPLOAD, EXAMPLE = "The file you named", "Upload a file", "An example"
+NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
 AUTO = "Let altclust choose"
 MOST_CLUSTERS = 12
 
@@ -64,7 +65,7 @@ def _choose_table(session: Session) -> None:
         st.html(paragraph(f"{session.table.name}: {rows:,} rows, {columns:,} columns."))
 
 
-def _choose_known(session: Session, known, start) -> Choices:  # type: ignore[no-untyped-def]
+def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator) -> Choices:
     assert session.table is not None
     frame = session.table.frame
     visit = hash(session.source)  # widgets of another table begin anew

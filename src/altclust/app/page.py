@@ -40,4 +40,5 @@ def main() -> None:
         show(session, shared_pool(), session.study, session.view)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -73,6 +73,7 @@ def options(host: str, port: int, browser: bool, upload_limit: int) -> dict[str,
         "server.enableXsrfProtection": True,
         "server.enableCORS": True,
         "server.fileWatcherType": "none",
+        "runner.postScriptGC": False,  # a full collection at every look at a job would take the time that the job needs
         "server.showEmailPrompt": False,
         "browser.gatherUsageStats": False,
         "theme.light.primaryColor": BLUE,

@@ -35,7 +35,9 @@ class Session:
     chosen : list of int
         Rows that were brushed.
     turn : int
-        Grows with every change that charts and inputs have to be made anew for.
+        Grows with every change that charts have to be made anew for.
+    dropped : int
+        Jobs that were given up: what was set for them goes back to what it was.
     """
 
     source: Any = None
@@ -47,6 +49,7 @@ class Session:
     problem: str = ""
     chosen: list[int] = field(default_factory=list)
     turn: int = 0
+    dropped: int = 0
     _take: Callable[[View], None] | None = None
     _draft: Study | None = None
 
@@ -110,6 +113,7 @@ class Session:
         """Give the job up and go back to what there was."""
         if self.job is not None:
             self.job.stop()
+            self.dropped += 1
         self.job = None
 
     def finish(self) -> None:
@@ -122,9 +126,9 @@ class Session:
             self._take(job.result)
 
     def name_cluster(self, code: int, name: str) -> None:
-        """Call a cluster of the view that is shown by a name; by its number, if that is empty."""
-        if self.study is not None and self.view is not None:
-            self.study.views[self.place] = replace(self.view, names=self.view.names | {code: " ".join(name.split())})
+        """Call a cluster of the view that is shown by a name."""
+        if self.study is not None:
+            self.study.rename(self.place, code, name)
 
     def clear_chosen(self) -> None:
         """No row is brushed any more."""

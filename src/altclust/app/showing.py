@@ -19,7 +19,7 @@ from altclust.app.work import Pool
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
 ENDS_SHOWN = (
-    '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7">'
+    '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7; margin-top: -1rem">'
     f"<span>{ENDS[WEIGHTS[0]]}</span><span>{ENDS[WEIGHTS[-1]]}</span></div>"
 )
 PATIENCE = 2.0  # seconds that a move of the slider is waited for before progress is shown
@@ -69,11 +69,11 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
     slider, quality, overlap, sure = st.columns([3, 1, 1, 2], gap="medium")
     last = session.place == len(study.views) - 1
     with slider:
-        key = f"weight-{session.place}-{id(study)}"
+        key = f"weight-{session.place}-{id(study)}-{session.dropped}"
         st.select_slider(
             "Novelty against quality",
             WEIGHTS,
-            value=1.0,
+            value=view.model.novelty_weight_,
             format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
             help="The price of resembling what you know: 0 asks only for clear clusters, 100 mostly for new ones.",
             disabled=session.job is not None or view.known is None or not last,
@@ -108,11 +108,9 @@ def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
     if before is None:
         return {}
     shown = f"{now - before:+.3f}"
-    return (
-        {"delta": shown, "delta_color": colour}
-        if float(shown)
-        else {"delta": "no change", "delta_color": "off", "delta_arrow": "off"}
-    )
+    if float(shown) == 0:
+        return {"delta": "no change", "delta_color": "off", "delta_arrow": "off"}
+    return {"delta": shown, "delta_color": colour}
 
 
 def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> None:

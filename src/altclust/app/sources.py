@@ -60,9 +60,9 @@ def _generated(data: Any) -> pd.DataFrame:
     return pd.DataFrame(data.X, columns=list(data.feature_names)).assign(given=data.given)
 
 
-def _measured(load: Callable[..., Any]) -> pd.DataFrame:
+def _measured(load: Callable[..., Any], known: str) -> pd.DataFrame:
     data = load(as_frame=True)
-    return data.data.assign(given=np.asarray(data.target_names)[data.target])
+    return data.data.assign(**{known: np.asarray(data.target_names)[data.target]})
 
 
 EXAMPLES: dict[str, Callable[[], pd.DataFrame]] = {
@@ -70,9 +70,9 @@ EXAMPLES: dict[str, Callable[[], pd.DataFrame]] = {
     "Three clusterings in one table": lambda: _generated(
         datasets.views(300, ("blobs", "moons", "blobs"), (3, 2, 4), random_state=0)
     ),
-    "Wines, with their growers given": lambda: _measured(known_sets.load_wine),
-    "Tumours, with malignant or benign given": lambda: _measured(known_sets.load_breast_cancer),
-    "Iris flowers, with their species given": lambda: _measured(known_sets.load_iris),
+    "Wines, with their growers given": lambda: _measured(known_sets.load_wine, "grower"),
+    "Tumours, with malignant or benign given": lambda: _measured(known_sets.load_breast_cancer, "diagnosis"),
+    "Iris flowers, with their species given": lambda: _measured(known_sets.load_iris, "species"),
 }
 
 

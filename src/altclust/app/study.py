@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,16 +11,17 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
 
 from ..confidence import Confidence
 from ..estimators import KDAC
+from ..metrics import match_labels
 from ..report import summarise
 from ..tables import Recipe, Table, learn_recipe
-from ..tables.cells import labels, numbers
+from ..tables.cells import known_labels, readable
 from .plain import different
 from .work import Job
 
+PATIENCE, FEW_ROUNDS = 0.6, 5  # seconds and rounds after which a moved slider gets an answer
 ALIKE = 0.5  # NMI with what is known, above which a view is not much of an alternative
 
 
@@ -122,13 +124,13 @@ class Study:
     @cached_property
     def given(self) -> pd.DataFrame | None:
         """The known columns as labels; None where nothing is known."""
-        columns = {name: _known(self.table.frame[name]) for name in self.choices.given}
+        columns = {name: known_labels(self.table.frame[name]) for name in self.choices.given}
         return pd.DataFrame(columns) if columns else None
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The columns in use, in their own units."""
-        return pd.DataFrame({c.name: _values(self.table.frame[c.name]) for c in self.recipe.columns})
+        """The columns that describe rows, in their own units."""
+        return readable(self.table.frame.drop(columns=list(self.choices.given)))
 
     def known(self, views: int) -> pd.DataFrame | None:
         """What the next view has to differ from: what is given, and the first so many views."""
@@ -145,8 +147,13 @@ class Study:
         return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
     def refit(self, view: View, novelty_weight: float, job: Job) -> View:
-        """The same view at another price of resembling what is known."""
-        first = view.first
+        """The same view at another price of resembling what is known; with what there is, once that takes long."""
+        first, start = view.first, time.monotonic()
+
+        def hurry(number: int, *figures: float) -> bool:
+            late = number >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
+            return job.on_round(number, *figures) or late
+
         model = KDAC(
             first.n_clusters_,
             n_components=first.n_components_,
@@ -155,12 +162,28 @@ class Study:
             novelty_weight=novelty_weight,
             scaling="balanced",
             init=first.components_.T,
-            callback=job.on_round,
+            callback=hurry,
             random_state=0,
         ).fit(self.X, view.known)
         model.callback = None
-        found = match_labels(np.asarray(model.labels_), view.labels, model.n_clusters_)
+        found = match_labels(np.asarray(model.labels_), view.labels)
         return replace(view, model=model, labels=found, before=view.model, sure=None)
+
+    def rename(self, place: int, code: int, name: str) -> None:
+        """Call a cluster of a view by a name; by its number, if that is empty."""
+        view = self.views[place]
+        self.views[place] = replace(view, names=view.names | {code: " ".join(name.split())})
+        self._summaries.clear()  # later views speak of it as well
+
+    def _named(self, known: pd.DataFrame | None) -> pd.DataFrame | None:
+        """What a view had to differ from, with the names that earlier views' clusters have now."""
+        if known is None:
+            return None
+        given, shown = len(self.choices.given), known.copy()
+        for j in range(given, known.shape[1]):
+            view = self.views[j - given]
+            shown.isetitem(j, np.array(view.cluster_names, dtype=object)[view.labels])
+        return shown
 
     def summary(self, view: View) -> dict[str, Any]:
         """Everything that is to be said of a view, as plain values; rows are named by their numbers from 0 on."""
@@ -173,7 +196,7 @@ class Study:
         return summarise(
             view.model,
             self.X,
-            view.known,
+            self._named(view.known),
             labels=view.labels,
             values=self.values,
             ids=ids,
@@ -188,35 +211,3 @@ def assess(view: View, job: Job) -> View:
     """The view with its comparison with chance; as it was, where that was stopped."""
     sure = view.model.assess_confidence(job.on_search)
     return view if job.stopping else replace(view, sure=sure)
-
-
-def match_labels(found: np.ndarray, before: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The labels with the numbers of the clusters before that they share most rows with.
-
-    Parameters
-    ----------
-    found, before : int arrays, shape (n,)
-    n_clusters : int
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from altclust.app.study import match_labels
-    >>> match_labels(np.array([1, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1]), 2).tolist()
-    [0, 0, 1, 1, 1]
-    """
-    shared = np.zeros((n_clusters, n_clusters), dtype=int)
-    np.add.at(shared, (found, before), 1)
-    return linear_sum_assignment(shared, maximize=True)[1][found]
-
-
-def _known(column: pd.Series) -> pd.Series:
-    """Labels as text; −1 among whole numbers is unknown, as many clusterers write it."""
-    text = labels(column)
-    whole = text.dropna().str.fullmatch(r"-?\d+(\.0)?").all()
-    return text.where(~text.isin(["-1", "-1.0"]), None) if whole else text
-
-
-def _values(column: pd.Series) -> Any:
-    found = numbers(column)
-    return labels(column) if found is None else found[0]

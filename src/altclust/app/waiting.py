@@ -7,7 +7,7 @@ import streamlit as st
 from altclust.app.session import Session
 from altclust.app.work import Pool, Progress
 
-EVERY = 0.4  # seconds between two looks
+EVERY = 0.5  # seconds between two looks
 SAYS = {
     "searching": "Searching for clusters that differ from what you know",
     "improving": "Improving what was found",

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from ..report import write_report
-from ..tables.cells import labels
+from ..tables.cells import known_labels, labels
 from .options import OUTPUT_PANEL
 from .results import read_results, summaries_of
 from .screen import say
@@ -44,7 +44,7 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     if id is not None and id not in rows.frame.columns:
         raise UsageError(f"--id {id!r} is not a column of {source}.")
     names = [name for name in figures["given"] if name in rows.frame.columns]
-    given = rows.frame[names].apply(labels) if names else None
+    given = rows.frame[names].apply(known_labels) if names else None
     ids = None if id is None else labels(rows.frame[id])
     task = Task(rows, recipe, recipe.apply(rows.frame), given, ids, folder)
     target.parent.mkdir(parents=True, exist_ok=True)

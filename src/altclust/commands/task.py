@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..storage import write_whole
 from ..tables import Recipe, Table, learn_recipe, read_table
-from ..tables.cells import labels
+from ..tables.cells import known_labels, labels
 from ..validate import InputError
 from .options import Asked
 from .screen import console, say
@@ -166,14 +166,7 @@ def read_given(asked: Asked, frame: pd.DataFrame) -> pd.DataFrame | None:
                 "row for each, or --id with a column that both have."
             )
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
-    return known.apply(_labels) if known.shape[1] else None
-
-
-def _labels(column: pd.Series) -> pd.Series:
-    """Labels as text; −1 is unknown among whole numbers, as many clusterers write it."""
-    text = labels(column)
-    whole = text.dropna().str.fullmatch(r"-?\d+(\.0)?").all()
-    return text.where(~text.isin(["-1", "-1.0"]), None) if whole else text
+    return known.apply(known_labels) if known.shape[1] else None
 
 
 def tell(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:

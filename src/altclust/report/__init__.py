@@ -4,7 +4,8 @@ The page is a single file without requests: its pictures are SVG that we write o
 that they print, follow the reader's dark mode and stay small. A drawing library in the page would take megabytes.
 """
 
+from .comparing import render_comparison
 from .html import render, write_report
 from .summary import summarise
 
-__all__ = ["render", "summarise", "write_report"]
+__all__ = ["render", "render_comparison", "summarise", "write_report"]

@@ -36,17 +36,24 @@ def render(*views: dict[str, Any]) -> str:
     """
     if not views:
         raise InputError("views is empty: pass at least one summary.")
-    environment = Environment(
-        loader=PackageLoader("altclust.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            views=[view | {"pictures": pictures(view)} for view in views],
+            marks=markers([-1, *range(MOST_LEVELS)]),
+            style=own("page.css"),
+            script=own("page.js"),
+        )
     )
-    environment.filters |= {"rows": rows, "share": share}
-    environment.globals |= {"swatch": swatch, "gloss": gloss}
-    return environment.get_template("page.html").render(
-        views=[view | {"pictures": pictures(view)} for view in views],
-        marks=markers([-1, *range(MOST_LEVELS)]),
-        style=_own("page.css"),
-        script=_own("page.js"),
-    )
+
+
+def environment() -> Environment:
+    """Where the templates are, and what they may call; every string that they are given is escaped."""
+    made = Environment(loader=PackageLoader("altclust.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"rows": rows, "share": share}
+    made.globals |= {"swatch": swatch, "gloss": gloss}
+    return made
 
 
 def write_report(path: str | os.PathLike, *views: dict[str, Any]) -> None:
@@ -93,5 +100,6 @@ def gloss(verdict: str) -> str:
     return next((plain for start, plain in GLOSSES.items() if verdict.startswith(start)), "")
 
 
-def _own(name: str) -> Markup:
+def own(name: str) -> Markup:
+    """A file of ours, which may stand in a page as it is."""
     return Markup(resources.files("altclust.report").joinpath("templates", name).read_text(encoding="utf-8"))

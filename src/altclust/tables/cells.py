@@ -26,6 +26,13 @@ def labels(column: pd.Series) -> pd.Series:
     return text.where(text.notna() & ~text.astype(str).str.strip().str.lower().isin(MISSING), None)
 
 
+def known_labels(column: pd.Series) -> pd.Series:
+    """`labels` of a column that is known: −1 among whole numbers is unknown, as many clusterers write it."""
+    text = labels(column)
+    whole = text.dropna().str.fullmatch(r"-?\d+(\.0)?").all()
+    return text.where(~text.isin(["-1", "-1.0"]), None) if whole else text
+
+
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
     """The columns that describe rows: numbers as numbers, text of a few values as text, nothing else."""
     told: dict[str, Any] = {}

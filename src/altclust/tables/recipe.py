@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,12 @@ class Recipe:
                 raise InputError(f"The table has no column {column.name!r}, which the view was found with.")
         blocks = [column.encode(frame[column.name]) for column in self.columns]
         return pd.DataFrame(np.hstack(blocks), columns=[name for column in self.columns for name in column.features])
+
+    @property
+    def unscaled(self) -> Recipe:
+        """The same features in their own units."""
+        plain = [replace(column, centre=(0.0,) * len(column.features), scale=1.0) for column in self.columns]
+        return replace(self, columns=tuple(plain))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""

@@ -1,0 +1,76 @@
+"""A comparison of methods -> one page."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..kernels import Array
+from .html import environment, own
+from .labelling import MOST_LEVELS, collapse, given_labellings
+from .svg import markers, places, scatter
+
+MOST_DRAWN = 800  # points in each of a dozen small pictures
+FIGURES = {"clusters": "{:.0f}", "quality": "{:.2f}", "silhouette": "{:.2f}"}
+
+
+def render_comparison(
+    table: pd.DataFrame,
+    labels: pd.DataFrame,
+    agreement: pd.DataFrame,
+    Z: Array,
+    given: pd.DataFrame | None = None,
+    *,
+    name: str = "table",
+    command: str | None = None,
+) -> str:
+    """One HTML page that shows what several methods found.
+
+    Parameters
+    ----------
+    table, labels, agreement : DataFrame
+        As in `altclust.comparison.Comparison`.
+    Z : array, shape (n, 2)
+        Where to draw the rows.
+    given : DataFrame, optional
+        What was given, by name.
+    name : str
+        What the table is called.
+    command : str, optional
+        The command line that makes it again.
+    """
+    n = len(Z)
+    rows = np.arange(n) if n <= MOST_DRAWN else np.sort(np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False))
+    x, y = places(Z[rows, 0].tolist(), Z[rows, 1].tolist())
+    clusterings = [*given_labellings(given, n), *given_labellings(labels if labels.shape[1] else None, n)]
+    pictures = []
+    for one in map(collapse, clusterings):
+        codes = one.codes[rows].tolist()
+        pictures.append({"name": one.name, "svg": scatter(x, y, [codes], 0, f"Rows coloured by {one.name}")})
+    names = [] if given is None else [str(column) for column in given.columns]
+    return (
+        environment()
+        .get_template("comparison.html")
+        .render(
+            name=name,
+            rows=n,
+            given=names,
+            methods=[_method(row, names) for row in table.to_dict("records")],
+            agreement={"names": list(agreement.columns), "lines": agreement.to_numpy().tolist()},
+            pictures=pictures,
+            note=f"{MOST_DRAWN} of {n:,} rows are drawn." if n > MOST_DRAWN else "",
+            command=command,
+            version=version("altclust"),
+            marks=markers([-1, *range(MOST_LEVELS)]),
+            style=own("page.css"),
+        )
+    )
+
+
+def _method(row: dict[str, Any], given: list[str]) -> dict[str, Any]:
+    formats = FIGURES | {f"novelty: {name}": "{:.2f}" for name in given} | {"seconds": "{:.1f}"}
+    figures = ["–" if pd.isna(row[key]) else how.format(row[key]) for key, how in formats.items()]
+    return {"name": row["method"], "problem": row["problem"], "figures": figures}

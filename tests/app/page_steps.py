@@ -1,0 +1,53 @@
+"""What a visitor does on the page, step by step."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def upload(page, name, content):
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
+
+
+def choose_clusters(page, number):
+    box = page.get_by_role("combobox", name="Number of new clusters")
+    box.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # a page that still moves closes the list again
+    box.click()
+    page.get_by_role("option", name=str(number), exact=True).click()
+
+
+def find(page):
+    page.get_by_role("button", name="Find another view").click()
+    page.get_by_role("heading", name="What else there is").wait_for()
+    both_charts(page)
+
+
+def both_charts(page):
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .scatterlayer .points path').length > 100")
+    assert page.locator(".js-plotly-plot:has(.scatterlayer)").count() == 2
+
+
+def brush(page, chart):
+    """Drag over the left half of a chart."""
+    area = page.locator(".js-plotly-plot:has(.scatterlayer)").nth(chart).locator(".nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    left, top, middle = box["x"] + 4, box["y"] + 4, box["x"] + box["width"] / 2
+    page.mouse.move(left, top)
+    page.mouse.down()
+    page.mouse.move(middle, top + box["height"] / 2, steps=6)
+    page.mouse.move(middle, top + box["height"] - 10, steps=6)
+    page.mouse.up()
+
+
+def taken(page, label):
+    with page.expect_download() as download:
+        page.get_by_role("button", name=label, exact=True).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def keep_picture(page, name):
+    if folder := os.environ.get("ALTCLUST_SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png")
