@@ -491,3 +491,21 @@ def _excel(frame, path):
             if isinstance(value, str):
                 book.active.cell(i, j).data_type = "s"
     book.save(path)
+
+
+def test_compare_puts_methods_side_by_side(folder, altclust):
+    arguments = ("compare", "customers.csv", "--given", "segment", "--clusters", "2", "--columns", "visits")
+    done = altclust(*arguments, "--columns", "spend", "--methods", "Residual", "--methods", "CIB", "--methods", "COALA")
+    assert done.returncode == 0, done.stderr
+    out = folder / "altclust-compare"
+    assert names(out) == {"table.csv", "comparison.csv", "agreement.csv", "comparison.json", "comparison.html"}
+    table = pd.read_csv(out / "table.csv")
+    assert nmi(table["residual"], table["truth"]) > 0.9
+    rows = {row["method"]: row for row in json.loads((out / "comparison.json").read_text())["methods"]}
+    assert set(rows) == {"Residual", "CIB", "COALA"}
+    assert rows["Residual"]["novelty: segment"] < 0.05
+    assert "needs counts" in rows["CIB"]["problem"]  # a few of them are below zero
+    assert "needs counts" in words((out / "comparison.html").read_text())
+    refused = altclust(*arguments, "--methods", "magic", "--out", "other")
+    assert refused.returncode == 2
+    assert "--methods 'magic' is not a method: choose among KDAC" in words(refused.stderr)
