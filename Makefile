@@ -20,7 +20,7 @@ lint: $(READY)
 
 # The site in site/; `$(BIN)/mkdocs serve` shows it while you write.
 docs: $(READY)
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(READY)
 	$(BIN)/python benchmarks/evaluation.py

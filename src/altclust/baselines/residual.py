@@ -30,7 +30,8 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     >>> import numpy as np
     >>> from altclust.baselines import RegressOut
-    >>> RegressOut().fit_transform(np.array([[0.0], [2.0], [10.0], [14.0]]), ["a", "a", "b", "b"]).ravel().tolist()
+    >>> rest = RegressOut().fit_transform(np.array([[0.0], [2.0], [10.0], [14.0]]), ["a", "a", "b", "b"])
+    >>> rest.ravel().round(6).tolist()
     [-1.0, 1.0, -2.0, 2.0]
     """
 

@@ -57,7 +57,7 @@ def learn_recipe(
     --------
     >>> import pandas as pd
     >>> from altclust.tables import learn_recipe
-    >>> frame = pd.DataFrame({"age": ["31", "42", "25"], "city": ["Graz", "Wien", "Graz"]})
+    >>> frame = pd.DataFrame({"age": ["31", "42", "25", "58"], "city": ["Graz", "Wien", "Graz", "Graz"]})
     >>> learn_recipe(frame, encode=True).apply(frame).columns.tolist()
     ['age', 'city=Wien']
     """

@@ -1,0 +1,28 @@
+"""Every story in examples/ runs to its end on fewer rows, says what it found and leaves its picture."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+STORIES = {  # few rows, but enough to find something; the dozen searches of a verdict are left to one of them
+    "digits": ["--rows", "240", "--no-confidence"],
+    "flower": ["--rows", "800", "--no-confidence"],
+    "wine": ["--rows", "50"],
+}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_story_runs_and_leaves_a_picture(name, tmp_path):
+    command = [sys.executable, str(EXAMPLES / f"{name}.py"), *STORIES[name], "--out", str(tmp_path)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert finished.returncode == 0, finished.stderr
+    picture, report = tmp_path / f"{name}.png", tmp_path / f"{name}.html"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 5_000
+    assert "</html>" in report.read_text(encoding="utf-8")
+    assert str(picture) in finished.stdout
