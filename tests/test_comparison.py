@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,11 @@ def _die(*_):
 def test_cancel_and_wrong_use(rows):
     X, known, _ = rows
     cut = compare(X, known, methods=["Residual", "Orth-1"], n_clusters=2, progress=lambda done, total: done == 1)
-    assert cut.table["problem"].tolist() == ["", "It was cancelled before it began."]
+    assert cut.table["problem"].tolist() == ["", "It was cancelled."]
+    start = time.monotonic()
+    under_way = compare(X, known, methods=["KDAC"], progress=lambda done, total: time.monotonic() > start + 1)
+    assert under_way.table["problem"].tolist() == ["It was cancelled."]
+    assert time.monotonic() < start + 20
     with pytest.raises(InputError, match="'magic' is not a method: choose among KDAC"):
         compare(X, known, methods=["magic"])
     with pytest.raises(InputError, match="timeout=0"):

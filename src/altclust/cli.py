@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -11,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .commands import compare, explore, find, report, tune, views
-from .commands.screen import INTERRUPTED, console, say
+from .commands.screen import INTERRUPTED, Stopped, console, say, stop_at_once
 from .commands.task import UsageError
 from .datasets import CATALOGUE, data_folder
 from .paper.commands import reproduce_app
@@ -63,13 +64,14 @@ def datasets() -> None:
 def main() -> None:
     """Run the command line; a user's mistake gets a sentence and an exit code, never a traceback."""
     console.quiet = False
+    signal.signal(signal.SIGINT, stop_at_once)
     try:
         app()
     except UsageError as error:
         _fail(error, 2)
     except (InputError, ValueError, OSError) as error:
         _fail(error, 1)
-    except KeyboardInterrupt:
+    except Stopped:
         _fail("interrupted: nothing was written.", INTERRUPTED)
 
 

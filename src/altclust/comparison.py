@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -51,6 +53,8 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 MEASURED_ROWS = 2000  # that quality and silhouette are read from
 PRELOADED = ["altclust.comparison"]
+LOOK = 0.1  # seconds between looks at a method that is under way
+CANCELLED = "It was cancelled."
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ def compare(
     n_jobs : int
         Methods that run side by side, each in a process of its own.
     progress : callable, optional
-        Called with (methods done, methods in all). A true answer ends the methods that have not begun.
+        Called with (methods done, methods in all), several times a second. A true answer ends the methods that are
+        under way and those that have not begun.
     random_state : int
 
     Returns
@@ -132,13 +137,12 @@ def compare(
     names = [] if given is None else [str(name) for name in given_frame(given).columns]
     answers: dict[str, tuple[np.ndarray | None, float, str]] = {}
 
+    def stopped() -> bool:
+        return progress is not None and bool(progress(len(answers), len(wanted)))
+
     def ask(name: str) -> None:
-        stopped = progress is not None and progress(len(answers), len(wanted))
-        if stopped:
-            answers[name] = None, np.nan, "It was cancelled before it began."
-        else:
-            table = counted if METHODS[name] is ConditionalBottleneck else rows
-            answers[name] = _ask(name, table, codes, n_clusters, timeout, random_state)
+        table = counted if METHODS[name] is ConditionalBottleneck else rows
+        answers[name] = _ask(name, table, codes, n_clusters, timeout, random_state, stopped)
 
     if n_clusters is None and "KDAC" in wanted:
         ask("KDAC")
@@ -146,26 +150,34 @@ def compare(
         n_clusters = None if labels is None else len(np.unique(labels))
     with ThreadPoolExecutor(max(1, n_jobs)) as pool:
         list(pool.map(ask, [name for name in wanted if name not in answers]))
-    if progress is not None:
-        progress(len(wanted), len(wanted))
+    stopped()
     return _compare(rows, dict(zip(names, codes, strict=True)), {name: answers[name] for name in wanted})
 
 
 def _ask(
-    name: str, X: Array, given: list[np.ndarray], k: int | None, timeout: float, seed: int
+    name: str,
+    X: Array,
+    given: list[np.ndarray],
+    k: int | None,
+    timeout: float,
+    seed: int,
+    stopped: Callable[[], bool],
 ) -> tuple[np.ndarray | None, float, str]:
     """Labels, seconds, and why there are none; in a process that can be ended."""
-    kinds = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in kinds else "spawn")
-    if "forkserver" in kinds:
-        context.set_forkserver_preload(PRELOADED)
+    if stopped():
+        return None, np.nan, CANCELLED
+    context = _context()
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(theirs, name, X, given, k, seed), daemon=True)
     process.start()
     theirs.close()
     try:
-        if not ours.poll(timeout):
-            return None, timeout, f"It was stopped after {timeout:g} seconds."
+        until = time.monotonic() + timeout
+        while not ours.poll(LOOK):
+            if stopped():
+                return None, np.nan, CANCELLED
+            if time.monotonic() > until:
+                return None, timeout, f"It was stopped after {timeout:g} seconds."
         return ours.recv()
     except EOFError:
         return None, np.nan, "Its process ended without an answer: there may be too little memory."
@@ -175,7 +187,23 @@ def _ask(
         ours.close()
 
 
+def _context() -> Any:
+    """Processes that begin clean, and quickly where the system can fork."""
+    kinds = multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in kinds else "spawn")
+    if "forkserver" in kinds:
+        context.set_forkserver_preload(PRELOADED)
+    return context
+
+
+def start_processes() -> None:
+    """Start what all methods' processes are made from, for those who ignore Ctrl-C while they do."""
+    if _context().get_start_method() == "forkserver":
+        forkserver.ensure_running()
+
+
 def _answer(out: Connection, name: str, X: Array, given: list[np.ndarray], k: int | None, seed: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked, which ends this one
     warnings.simplefilter("ignore")
     start = time.perf_counter()
     try:

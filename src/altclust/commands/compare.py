@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..comparison import METHODS, Comparison
+from ..comparison import METHODS, Comparison, start_processes
 from ..comparison import compare as run
 from ..problem import remove_given
 from ..report import render_comparison
@@ -50,7 +50,7 @@ def compare(
         raise UsageError(f"--methods {unknown[0]!r} is not a method: choose among {', '.join(METHODS)}.")
     wanted = methods or list(METHODS)
     task = prepare(asked, out, files=FILES, adds="|".join(map(_column, wanted)))
-    with live("Asking every method") as bar:
+    with live("Asking every method", start_processes) as bar:
         found = run(
             task.X,
             task.given,

@@ -17,7 +17,7 @@ from rich.table import Table
 from ..estimators import KDAC
 from .options import Asked, Clusters, Components, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import INTERRUPTED, Live, live, say
+from .screen import INTERRUPTED, Live, live, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -61,7 +61,7 @@ def find(
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, asked.standardise, fixed)
     first = None
-    with live(SEARCHING, asked.n_jobs) as bar:
+    with live(SEARCHING, lambda: start_searchers(asked.n_jobs)) as bar:
         if task.given is None:
             bar.stage("Clustering the table first")
             first = _model(asked, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import signal
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from joblib import Parallel, delayed
 from rich.console import Console
@@ -17,6 +18,15 @@ from ..solvers import Status
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+
+
+class Stopped(BaseException):
+    """Ctrl-C, and whoever pressed it does not want to wait for what there is."""
+
+
+def stop_at_once(*_: object) -> None:
+    """What Ctrl-C does outside `live`."""
+    raise Stopped
 
 
 def say(sentence: str, style: str | None = None) -> None:
@@ -51,20 +61,28 @@ class Live:
         return self.interrupted
 
 
+def start_searchers(jobs: int) -> None:
+    """Start the processes that search side by side."""
+    if jobs != 1:
+        Parallel(n_jobs=jobs)(delayed(int)() for _ in range(2))
+
+
 @contextmanager
-def live(first: str, jobs: int = 1) -> Iterator[Live]:
-    """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once."""
+def live(first: str, start: Callable[[], Any]) -> Iterator[Live]:
+    """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once.
+
+    Processes that start begins inherit that Ctrl-C is ignored: it is for this one alone.
+    """
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        if jobs != 1:  # the processes that search are started here, while Ctrl-C is ignored, which they inherit
-            Parallel(n_jobs=jobs)(delayed(int)() for _ in range(2))
+        start()
         with Progress(*columns, console=console, transient=True) as progress:
             shown = Live(progress, progress.add_task(first, total=None, figures=""))
 
             def note(*_: object) -> None:
                 if shown.interrupted:
-                    raise KeyboardInterrupt
+                    raise Stopped
                 shown.interrupted = True
                 progress.update(shown.bar, description="Ending with what there is (again to leave at once)")
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from ..tuning import RULES, Tuning
 from ..tuning import tune as search
 from .options import Asked, Clusters, Components, Out, asking
-from .screen import INTERRUPTED, live, say
+from .screen import INTERRUPTED, live, say, start_searchers
 from .task import Task, as_json, prepare
 
 EXAMPLES = """
@@ -48,7 +48,7 @@ def tune(
 ) -> None:
     """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
     task = prepare(asked, out, files=r"tuning\.csv|parameters\.json")
-    with live("Searching", asked.n_jobs) as bar:
+    with live("Searching", lambda: start_searchers(asked.n_jobs)) as bar:
         tuning = search(
             task.X,
             task.given,

@@ -15,7 +15,7 @@ from ..estimators import KDAC
 from ..views import ViewDiscovery
 from .options import Asked, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import INTERRUPTED, Live, live, say
+from .screen import INTERRUPTED, Live, Stopped, live, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -41,7 +41,7 @@ def views(
     """Find view after view, each new beside the given columns and all views before it; Ctrl-C keeps those found."""
     wanted = _count(count, sure)
     task = prepare(asked, out, files=FILES, adds=r"view_\d+")
-    with live("Looking for view 1", asked.n_jobs) as bar:
+    with live("Looking for view 1", lambda: start_searchers(asked.n_jobs)) as bar:
         found = ViewDiscovery(
             wanted,
             estimator=KDAC(callback=lambda *now: bar.round(*now)),  # a lambda, because estimators copy what they hold
@@ -51,7 +51,7 @@ def views(
         ).fit(task.X, task.given)
         early = bar.interrupted
         if early and not found.views_:
-            raise KeyboardInterrupt
+            raise Stopped
         bar.stage("Writing the report")
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
         figures = write_results(task, named, stopped=found.stopped_)
