@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import comparison
 from altclust.comparison import METHODS, compare
 from altclust.metrics import match_labels, nmi
 from altclust.report import render_comparison
@@ -63,14 +66,59 @@ def test_a_method_that_fails_or_takes_too_long_says_so(rows):
     assert failed.labels.columns.tolist() == ["Orth-1"]
 
 
-def test_a_process_that_dies_is_a_row(rows, monkeypatch):
-    monkeypatch.setattr(comparison, "_answer", _die)
-    found = compare(rows[0], rows[1], methods=["Residual"], n_clusters=2)
+def test_a_process_that_dies_is_a_row(rows):
+    killed = []
+
+    def kill(done, total):
+        """As the system does when memory is short."""
+        for process in asked_processes(os.getpid()):
+            os.kill(process, signal.SIGKILL)
+            killed.append(process)
+
+    found = compare(rows[0], rows[1], methods=["KDAC", "Residual"], n_clusters=2, progress=kill)
+    assert killed
     assert "ended without an answer" in found.table["problem"].iloc[0]
 
 
-def _die(*_):
-    raise SystemExit(3)
+def asked_processes(parent):
+    """The processes that answer this one, by what the system says of them."""
+    command = ["ps", "-ww", "-e", "-o", "ppid=", "-o", "pid=", "-o", "args="]
+    lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+    return [int(line.split()[1]) for line in lines if "answer_questions" in line and int(line.split()[0]) == parent]
+
+
+def test_a_script_needs_no_guard_and_leaves_nothing_behind(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom altclust.comparison import compare\n"
+        "X = np.random.default_rng(0).standard_normal((40, 3))\n"
+        "print(compare(X, np.arange(40) % 2, methods=['Residual', 'Orth-1'], n_clusters=2).labels.shape)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "(40, 2)\n", done.stderr
+
+
+def test_a_method_ends_with_the_program_that_asked(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np\nfrom altclust.comparison import compare\n"
+        "X = np.random.default_rng(0).standard_normal((3000, 3))\n"
+        "compare(X, np.arange(3000) % 2, methods=['COALA'], n_clusters=2)\n"
+    )
+    process = subprocess.Popen([sys.executable, str(script)])
+    until = time.monotonic() + 60
+    while not (children := asked_processes(process.pid)) and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    while is_there(children[0]) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not is_there(children[0])
+
+
+def is_there(process):
+    return subprocess.run(["ps", "-p", str(process)], capture_output=True).returncode == 0
 
 
 def test_cancel_and_wrong_use(rows):

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
+import threading
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from multiprocessing import forkserver
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -18,6 +13,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_score
 
+from .asking import Answerer, Cancelled, Ended, TooLate
 from .baselines import (
     ADFT,
     COALA,
@@ -36,7 +32,7 @@ from .kernels import Array, Gaussian
 from .metrics import match_labels, nmi
 from .problem import indicators
 from .thumb import median_distance
-from .validate import InputError, check_given, check_rows, given_frame
+from .validate import InputError, check_given, check_rows, check_sizes, given_frame
 
 METHODS: dict[str, Callable[..., Any]] = {
     "KDAC": KDAC,
@@ -52,9 +48,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "mSC": MultipleSpectralViews,
 }
 MEASURED_ROWS = 2000  # that quality and silhouette are read from
-PRELOADED = ["altclust.comparison"]
-LOOK = 0.1  # seconds between looks at a method that is under way
-CANCELLED = "It was cancelled."
+Answer = tuple[np.ndarray | None, float, str]
 
 
 @dataclass(frozen=True)
@@ -125,120 +119,100 @@ def compare(
     >>> found.table["method"].tolist(), bool(found.agreement.loc["Residual", "Orth-1"] > 0.9)
     (['Residual', 'Orth-1'], True)
     """
-    wanted = list(METHODS if methods is None else dict.fromkeys(methods))
+    asked_for = [methods] if isinstance(methods, str) else methods
+    wanted = list(METHODS if asked_for is None else dict.fromkeys(asked_for))
     unknown = [name for name in wanted if name not in METHODS]
-    if unknown:
-        raise InputError(f"methods={unknown[0]!r} is not a method: choose among {', '.join(METHODS)}.")
+    if unknown or not wanted:
+        wrong = repr(unknown[0] if unknown else wanted)
+        raise InputError(f"methods={wrong} is not a method: choose among {', '.join(METHODS)}.")
     if not timeout > 0:
         raise InputError(f"timeout={timeout!r} must be more than 0 seconds.")
     rows = check_rows(BaseEstimator(), X, reset=True)
     counted = rows if counts is None else check_rows(BaseEstimator(), counts, reset=True)
+    if len(counted) != len(rows):
+        raise InputError(f"counts has {len(counted)} rows and X has {len(rows)}: pass the same rows.")
     codes = check_given(given, len(rows))
+    check_sizes(len(rows), rows.shape[1], n_clusters or 1, None)
     names = [] if given is None else [str(name) for name in given_frame(given).columns]
-    answers: dict[str, tuple[np.ndarray | None, float, str]] = {}
+    if len(set(names)) < len(names):
+        raise InputError("given has two columns of the same name: rename one.")
+    answers: dict[str, Answer] = {}
+    given_up = threading.Event()
 
-    def stopped() -> bool:
-        return progress is not None and bool(progress(len(answers), len(wanted)))
+    def cancelled() -> bool:
+        return given_up.is_set() or (progress is not None and bool(progress(len(answers), len(wanted))))
 
-    def ask(name: str) -> None:
-        table = counted if METHODS[name] is ConditionalBottleneck else rows
-        answers[name] = _ask(name, table, codes, n_clusters, timeout, random_state, stopped)
+    def ask_for(mine: Iterable[str]) -> None:
+        """Ask one method after the other of one process."""
+        answerer = Answerer()
+        for name in mine:
+            table = counted if METHODS[name] is ConditionalBottleneck else rows
+            asked = name, table, codes, n_clusters, random_state
+            try:
+                answers[name] = answerer.ask(answer, *asked, timeout=timeout, cancelled=cancelled)
+            except TooLate:
+                answers[name] = None, timeout, f"It was stopped after {timeout:g} seconds."
+            except Cancelled:
+                answers[name] = None, np.nan, "It was cancelled."
+            except Ended:
+                answers[name] = None, np.nan, "Its process ended without an answer: there may be too little memory."
+        answerer.end()
 
     if n_clusters is None and "KDAC" in wanted:
-        ask("KDAC")
+        ask_for(["KDAC"])
         labels = answers["KDAC"][0]
         n_clusters = None if labels is None else len(np.unique(labels))
-    with ThreadPoolExecutor(max(1, n_jobs)) as pool:
-        list(pool.map(ask, [name for name in wanted if name not in answers]))
-    stopped()
+    left = iter([name for name in wanted if name not in answers])
+    workers = [threading.Thread(target=ask_for, args=(left,)) for _ in range(max(1, n_jobs))]
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    except BaseException:
+        given_up.set()
+        raise
+    cancelled()
     return _compare(rows, dict(zip(names, codes, strict=True)), {name: answers[name] for name in wanted})
 
 
-def _ask(
-    name: str,
-    X: Array,
-    given: list[np.ndarray],
-    k: int | None,
-    timeout: float,
-    seed: int,
-    stopped: Callable[[], bool],
-) -> tuple[np.ndarray | None, float, str]:
-    """Labels, seconds, and why there are none; in a process that can be ended."""
-    if stopped():
-        return None, np.nan, CANCELLED
-    context = _context()
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(theirs, name, X, given, k, seed), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        until = time.monotonic() + timeout
-        while not ours.poll(LOOK):
-            if stopped():
-                return None, np.nan, CANCELLED
-            if time.monotonic() > until:
-                return None, timeout, f"It was stopped after {timeout:g} seconds."
-        return ours.recv()
-    except EOFError:
-        return None, np.nan, "Its process ended without an answer: there may be too little memory."
-    finally:
-        process.kill()
-        process.join()
-        ours.close()
-
-
-def _context() -> Any:
-    """Processes that begin clean, and quickly where the system can fork."""
-    kinds = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in kinds else "spawn")
-    if "forkserver" in kinds:
-        context.set_forkserver_preload(PRELOADED)
-    return context
-
-
-def start_processes() -> None:
-    """Start what all methods' processes are made from, for those who ignore Ctrl-C while they do."""
-    if _context().get_start_method() == "forkserver":
-        forkserver.ensure_running()
-
-
-def _answer(out: Connection, name: str, X: Array, given: list[np.ndarray], k: int | None, seed: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked, which ends this one
-    warnings.simplefilter("ignore")
+def answer(name: str, X: Array, given: list[np.ndarray], k: int | None, seed: int) -> Answer:
+    """What one method finds: labels, seconds, and why there are none."""
     start = time.perf_counter()
     try:
         method = METHODS[name]("auto" if k is None else k, random_state=seed)
         labels = np.asarray(method.fit(X, np.column_stack(given) if given else None).labels_)
-        out.send((labels, time.perf_counter() - start, ""))
+        return labels, time.perf_counter() - start, ""
     except Exception as error:  # whatever it is, it is one method's row and not the end of the comparison
-        out.send((None, time.perf_counter() - start, " ".join(str(error).split()) or type(error).__name__))
+        return None, time.perf_counter() - start, " ".join(str(error).split()) or type(error).__name__
 
 
-def _compare(
-    X: Array, given: dict[str, np.ndarray], answers: dict[str, tuple[np.ndarray | None, float, str]]
-) -> Comparison:
+def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer]) -> Comparison:
     measure = _Measure(X)
     table = []
     for name, (labels, seconds, why) in answers.items():
         row: dict[str, Any] = {"method": name, "clusters": None, "quality": None, "silhouette": None}
         if labels is not None:
             row |= {"clusters": len(np.unique(labels)), **measure(labels)}
-        row |= {f"novelty: {g}": None if labels is None else nmi(labels[c >= 0], c[c >= 0]) for g, c in given.items()}
+        row |= {f"novelty: {g}": None if labels is None else _agreement(labels, c) for g, c in given.items()}
         table.append(row | {"seconds": None if np.isnan(seconds) else seconds, "problem": why})
     found = {name: labels for name, (labels, _, _) in answers.items() if labels is not None}
     found = {name: match_labels(labels, next(iter(found.values()))) for name, labels in found.items()}
     everything = {**{f"given: {name}": codes for name, codes in given.items()}, **found}
     agreement = pd.DataFrame(
-        [[nmi(*_both(a, b)) for b in everything.values()] for a in everything.values()],
+        [[_agreement(a, b) for b in everything.values()] for a in everything.values()],
         index=list(everything),
         columns=list(everything),
     )
-    return Comparison(pd.DataFrame(table), pd.DataFrame(found, index=range(len(X))), agreement)
+    return Comparison(
+        pd.DataFrame(table).astype({"clusters": "Int64"}), pd.DataFrame(found, index=range(len(X))), agreement
+    )
 
 
-def _both(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _agreement(a: np.ndarray, b: np.ndarray) -> float:
+    """NMI over the rows that both know; NaN where there are none."""
     known = (a >= 0) & (b >= 0)
-    return a[known], b[known]
+    return nmi(a[known], b[known]) if known.any() else float("nan")
 
 
 class _Measure:

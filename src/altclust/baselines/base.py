@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -55,7 +56,8 @@ class Baseline(ClusterMixin, BaseEstimator):
         centred, self.mean_ = centre(self, table)
         rng = generator(self.random_state)
         self.n_clusters_ = self._count(centred, given, rng)
-        self.labels_ = np.asarray(self._cluster(centred, given, rng), dtype=np.int64)
+        self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
+        self.n_clusters_ = int(self.labels_.max()) + 1
         self.novelty_ = novelty(self.labels_, given)
         return self
 
@@ -75,8 +77,23 @@ class Baseline(ClusterMixin, BaseEstimator):
         return self.fit(X, y, **kwargs).labels_
 
 
+def without_gaps(labels: np.ndarray) -> np.ndarray:
+    """Labels from 0 on, in their order; −1, which some clusterers use for noise, stays."""
+    return np.where(
+        labels < 0, -1, np.unique(np.maximum(labels, labels[labels >= 0].min(initial=0)), return_inverse=True)[1]
+    )
+
+
 def kmeans(X: Array, k: int, rng: np.random.Generator) -> KMeans:
-    """k-means with ten starts."""
+    """k-means with ten starts; a single cluster, and a warning, where all rows are zero."""
+    if not X.any():
+        warnings.warn(
+            "Nothing is left of X once what is known is taken away: all rows form one cluster. Give fewer clusters, or "
+            "try another method.",
+            UserWarning,
+            stacklevel=5,
+        )
+        k = 1
     return KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit(X)
 
 

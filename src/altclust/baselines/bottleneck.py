@@ -43,7 +43,8 @@ class ConditionalBottleneck(Baseline):
     Notes
     -----
     After “Non-redundant data clustering” (ICDM 2004), the coordinated conditional information bottleneck with a hard
-    given clustering; the cooling is ours. Several given clusterings count as one, by their combinations.
+    given clustering; the cooling is ours. Several given clusterings count as one, by their combinations. Rows of which
+    something is unknown join the cluster whose columns they are nearest to.
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
@@ -70,13 +71,21 @@ class ConditionalBottleneck(Baseline):
             raise InputError(f"Negative values in data: X has {counts.min():.3g}, and this method needs counts.")
         counts = np.maximum(counts, 0) + FLOOR
         P = counts / counts.sum(axis=1, keepdims=True)
-        cells = (
-            np.unique(np.column_stack(given), axis=0, return_inverse=True)[1].ravel()
-            if given
-            else np.zeros(len(P), int)
-        )
-        tries = [self._cool(P, cells, rng) for _ in range(self.n_init)]
-        labels, self.information_ = max(tries, key=lambda found: found[1])
+        known = np.all([codes >= 0 for codes in given], axis=0) if given else np.ones(len(P), dtype=bool)
+        if known.sum() < self.n_clusters_:
+            raise InputError(
+                f"given knows {known.sum()} rows in all its columns, fewer than n_clusters={self.n_clusters_}."
+            )
+        codes = np.column_stack([np.zeros(len(P), int), *given])[known]
+        cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        tries = [self._cool(P[known], cells, rng) for _ in range(self.n_init)]
+        found, self.information_ = max(tries, key=lambda one: one[1])
+        labels = np.empty(len(P), dtype=int)
+        labels[known] = found
+        if not known.all():  # by what the clusters count, whatever is given
+            profiles = np.log(_profiles(P[known], np.eye(self.n_clusters_)[found]))
+            present = np.unique(found)
+            labels[~known] = present[np.argmax(P[~known] @ profiles[present].T, axis=1)]
         return labels
 
     def _cool(self, P: Array, cells: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, float]:

@@ -69,7 +69,7 @@ class COALA(Baseline):
             near, free = int(np.argmin(distance)), int(np.argmin(allowed))
             dissimilar = np.isfinite(allowed.flat[free]) and distance.flat[near] >= self.quality * allowed.flat[free]
             a, b = sorted(divmod(free if dissimilar else near, n))
-            self.dissimilar_merges_ += dissimilar
+            self.dissimilar_merges_ += int(dissimilar)
             merged = (sizes[a] * distance[a] + sizes[b] * distance[b]) / (sizes[a] + sizes[b])
             linked[a] |= linked[b]
             for matrix, row in ((distance, merged), (allowed, np.where(linked[a] | linked[:, a], np.inf, merged))):

@@ -6,11 +6,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels import Array
+from ..problem import row_space
 from ..validate import check_rows
 from .base import Baseline, centroids, kmeans
 
@@ -19,7 +20,7 @@ STEPS = 60
 LEAST = 1e-12
 
 
-class _Stretched(OneToOneFeatureMixin, TransformerMixin, Baseline):
+class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
     """k-means after a linear map of the rows, which a subclass says in `_map`."""
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
@@ -28,24 +29,33 @@ class _Stretched(OneToOneFeatureMixin, TransformerMixin, Baseline):
     shrinkage: float
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-        self.map_ = np.eye(X.shape[1])
+        inside, basis = row_space(X)  # no map of the columns can do more than one of the directions that rows have
+        change = np.eye(inside.shape[1])
         for codes in given:
-            self.map_ = self.map_ @ self._map(X @ self.map_, codes, rng)
-        self._kmeans = kmeans(X @ self.map_, self.n_clusters_, rng)
+            change = change @ self._map(inside @ change, codes, rng)
+        self.map_ = change if basis is None else basis @ change
+        self._kmeans = kmeans(inside @ change, self.n_clusters_, rng)
         return self._kmeans.labels_
 
     def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
         """The symmetric map, shape (d, d), by which one given clustering is undone."""
         raise NotImplementedError
 
-    def transform(self, X: Any) -> Array:
-        """The rows of X in the new metric, shape (n_samples, n_features)."""
+    @property
+    def _n_features_out(self) -> int:
+        return self.map_.shape[1]
+
+    def _mapped(self, X: Any) -> Array:
         check_is_fitted(self, "labels_")
         return (check_rows(self, X, reset=False) - self.mean_) @ self.map_
 
+    def transform(self, X: Any) -> Array:
+        """The rows of X in the new metric, shape (n_samples, rank of the training rows)."""
+        return self._mapped(X)
+
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, shape (n_samples,)."""
-        rows = self.transform(X)
+        rows = self._mapped(X)
         return self._kmeans.predict(rows).astype(np.int64)
 
 
@@ -67,7 +77,7 @@ class ADFT(_Stretched):
 
     Attributes
     ----------
-    map_ : array, shape (n_features, n_features)
+    map_ : array, shape (n_features, rank)
         Centred rows times this are clustered.
 
     Notes
@@ -87,8 +97,10 @@ class ADFT(_Stretched):
         X, codes = X[known], codes[known]
         rest = X - centroids(X, codes)[codes]
         whiten = power(shrunk(rest.T @ rest / len(X), max(self.shrinkage, LEAST)), -0.5)
-        i, j = rng.integers(len(X), size=(2, PAIRS))
-        apart = (X[i] - X[j])[codes[i] != codes[j]] @ whiten
+        i, j = _pairs_apart(codes, rng)
+        apart = (X[i] - X[j]) @ whiten
+        if not apart.any():
+            return np.eye(X.shape[1])
         d = X.shape[1]
         B = np.eye(d) / d
         for _ in range(STEPS):  # multiplicative steps, which stay positive and of trace 1, towards the best such B
@@ -119,8 +131,8 @@ class AlternativeTransform(_Stretched):
 
     Attributes
     ----------
-    map_ : array, shape (n_features, n_features)
-        Σ^(−1/2); for several given clusterings, the product of theirs.
+    map_ : array, shape (n_features, rank)
+        Σ^(−1/2) in the row space; for several given clusterings, the product of theirs.
 
     Notes
     -----
@@ -142,9 +154,21 @@ class AlternativeTransform(_Stretched):
         return power(shrunk(scatter, max(self.shrinkage, LEAST)), -0.5)
 
 
+def _pairs_apart(codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of rows of different clusters, of which the first is drawn at random and the second among the others."""
+    first = rng.integers(len(codes), size=PAIRS)
+    order = np.argsort(codes, kind="stable")
+    starts, sizes = np.searchsorted(codes[order], np.arange(codes.max() + 1)), np.bincount(codes)
+    own = codes[first]
+    place = rng.integers(len(codes) - sizes[own])
+    return first, order[np.where(place < starts[own], place, place + sizes[own])]
+
+
 def shrunk(scatter: Array, share: float) -> Array:
-    """The scatter, drawn by this share to a multiple of the identity with the same trace."""
+    """The scatter, drawn by this share to a multiple of the identity with the same trace; the identity if it is 0."""
     d = len(scatter)
+    if not scatter.any():
+        return np.eye(d)
     return (1 - share) * scatter + share * np.trace(scatter) / d * np.eye(d)
 
 

@@ -80,6 +80,11 @@ class MinCEntropy(Baseline):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
@@ -88,12 +93,14 @@ class MinCEntropy(Baseline):
             if X.shape != (n, n):
                 raise InputError(f"X has shape {X.shape} but kernel='precomputed': pass the n x n kernel.")
             K: Any = X + self.mean_
+            if not np.allclose(K, K.T):
+                raise InputError("X is not symmetric but kernel='precomputed': pass the n x n kernel.")
         else:
             K = Gaussian(median_distance(X, rng) if self.sigma == "auto" else float(self.sigma)).gram(X)
         spread = float(K.std()) or 1.0
         for codes in given:
             alike = (codes[:, None] == codes) & (codes >= 0)
-            K = K - self.novelty_weight * spread / len(given) * alike
+            K[alike] -= self.novelty_weight * spread / len(given)
         starts = [kmeans(X, k, rng).labels_.copy(), *(rng.integers(k, size=n) for _ in range(1, self.n_init))]
         tries = [_climb(K, start, k, self.max_iter, rng) for start in starts]
         labels, self.objective_, self.n_iter_ = max(tries, key=lambda found: found[1])
@@ -126,8 +133,8 @@ def _climb(
                 within[here], within[there] = left, joined[there]
                 sizes[here] -= 1
                 sizes[there] += 1
-                sums[:, here] -= K[:, i]
-                sums[:, there] += K[:, i]
+                sums[:, here] -= K[i]
+                sums[:, there] += K[i]
                 labels[i], moved = there, True
     return labels, float(np.sum(np.divide(within, sizes, out=np.zeros(k), where=sizes > 0)) / n), sweeps
 
@@ -138,8 +145,9 @@ def gower_kernel(table: pd.DataFrame) -> Array:
     Parameters
     ----------
     table : DataFrame
-        Numbers differ by their difference over the column's range, everything else by whether it is equal. A missing
-        cell differs by nothing, and its column does not count for that pair.
+        Numbers differ by their difference over the column's range, everything else, dates too, by whether it is equal.
+        A column does not count for a pair of which it misses a cell; a pair without a common cell is as similar as
+        pairs are on average.
 
     Examples
     --------
@@ -150,12 +158,16 @@ def gower_kernel(table: pd.DataFrame) -> Array:
     """
     n = len(table)
     total, counted = np.zeros((n, n)), np.zeros((n, n))
-    for name in table.columns:
-        column = table[name]
+    table = pd.DataFrame(table)
+    for j in range(table.shape[1]):
+        column = table.iloc[:, j]
         there = column.notna().to_numpy()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             values = column.to_numpy(dtype=float, na_value=np.nan)
-            reach = np.nanmax(values) - np.nanmin(values) if there.any() else 0.0
+            there = there & np.isfinite(values)
+            values = np.where(there, values, 0.0)
+            values = values / (np.abs(values).max() or 1.0)  # whose range is a number
+            reach = np.ptp(values[there]) if there.any() else 0.0
             distance = np.abs(values[:, None] - values) / (reach or 1.0)
         else:
             codes = pd.factorize(column)[0]
@@ -163,4 +175,6 @@ def gower_kernel(table: pd.DataFrame) -> Array:
         both = there[:, None] & there
         total += np.where(both, distance, 0)
         counted += both
-    return 1 - total / np.maximum(counted, 1)
+    similar = 1 - total / np.maximum(counted, 1)
+    compared = counted > 0
+    return np.where(compared, similar, similar[compared].mean() if compared.any() else 0.0)

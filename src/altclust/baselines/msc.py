@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, cast
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines import DenseEngine
 from ..kernels import Array, Gaussian
-from ..problem import Problem, indicators
+from ..problem import Problem, indicators, row_space
 from ..solve import solve
 from ..solvers import ISM, Solver, subspace_distance
 from ..thumb import median_distance
@@ -22,7 +23,7 @@ from ..validate import InputError, check_rows
 from .base import Baseline
 
 MOST_ROWS = 10_000
-SEEN = 300  # rows that the dependence between columns is read from
+SEEN = 100  # rows that the dependence between columns is read from
 LEADING = 10  # eigenvectors of a view's kernel that stand for it
 REST = 0.05  # how far the directions of a view may still move
 
@@ -38,9 +39,10 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     ----------
     n_clusters : int or "auto"
         In every view. "auto": as many as the first given clustering has.
-    n_views : int
+    n_views : int or "auto"
+        How many to find. "auto": two, or one beside what is given, which counts as a view that is known.
     n_components : int or "auto"
-        Directions of every view; "auto" is the number of clusters, as far as the columns reach.
+        Directions of every view; "auto" is the number of clusters, or as many as leave some for the other views.
     novelty_weight : float
         λ.
     sigma : float or "auto"
@@ -66,7 +68,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "n_views": [Interval(Integral, 1, None, closed="left")],
+        "n_views": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "novelty_weight": [Interval(Real, 0, None, closed="left")],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -77,7 +79,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self,
         n_clusters: int | str = "auto",
         *,
-        n_views: int = 2,
+        n_views: int | str = "auto",
         n_components: int | str = "auto",
         novelty_weight: float = 1.0,
         sigma: float | str = "auto",
@@ -93,47 +95,66 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.random_state = random_state
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-        n, d = X.shape
+        n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
             raise InputError(
                 f"X has {n} rows, whose kernel does not fit in memory: pass at most {MOST_ROWS}, a sample."
             )
-        k = self.n_clusters_
-        q = min(k if isinstance(self.n_components, str) else self.n_components, d)
+        inside, basis = row_space(X)
+        views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
+        q = self._width(inside.shape[1], views + bool(given))
         kernel = Gaussian(median_distance(X, rng) / 2 if self.sigma == "auto" else float(self.sigma))
         Y = indicators(given, n)
-        problem = Problem(X, None, Y, k, q, self.novelty_weight, kernel)
-        engine, solver = DenseEngine(X, kernel), cast(Solver, ISM())
-        W = [_principal(X, group, q, rng) for group in _groups(X, self.n_views, rng)]
-        found: list[Any] = [None] * self.n_views
+        problem = Problem(inside, basis, Y, k, q, self.novelty_weight, kernel)
+        engine, solver = DenseEngine(inside, kernel), cast(Solver, ISM())
+        starts = [_principal(X, group, q, rng) for group in _groups(X, views, rng)]
+        W = [start if basis is None else np.linalg.qr(basis.T @ start)[0] for start in starts]
+        found: list[Any] = [None] * views
         for rounds in range(1, self.max_iter + 1):
             self.n_iter_, moved = rounds, 0.0
-            for v in range(self.n_views):
-                others = [_factor(engine, W[w], min(LEADING, n - 1)) for w in range(self.n_views) if w != v]
+            for v in range(views):
+                # every pair of views counts twice in the sum, once for each of the two
+                others = [2**0.5 * _factor(engine, W[w], min(LEADING, n - 1)) for w in range(views) if w != v]
                 apart = replace(problem, given=np.hstack([Y, *others]))
                 found[v] = solve(apart, engine, solver, W[v], rng=rng, max_iter=10)
                 moved, W[v] = max(moved, subspace_distance(W[v], found[v].W)), found[v].W
             if moved < REST:
                 break
-        self.components_ = [w.T for w in W]
+        self.components_ = [problem.to_table(w).T for w in W]
         self.views_ = np.column_stack([result.labels for result in found])
         self.qualities_ = np.array([result.quality for result in found])
         self._maps = [result.kernel_map for result in found]
         self._best = int(np.argmin([result.cost for result in found]))
         return self.views_[:, self._best]
 
+    def _width(self, rank: int, views: int) -> int:
+        """Directions of a view: it must leave some out, or it sees what all others see."""
+        if isinstance(self.n_components, str):
+            return min(self.n_clusters_, max(1, rank // views))
+        if self.n_components >= rank > 1 and views > 1:
+            warnings.warn(
+                f"n_components={self.n_components} and the rows span {rank} direction(s): every view sees all of them, "
+                "so none can differ from the others; ask for fewer.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return min(self.n_components, rank)
+
     @property
     def _n_features_out(self) -> int:
         return len(self.components_[self._best])
 
-    def transform(self, X: Any) -> Array:
-        """The rows of X in the directions of the best view, shape (n_samples, n_components)."""
+    def _projected(self, X: Any) -> Array:
         check_is_fitted(self, "labels_")
         return (check_rows(self, X, reset=False) - self.mean_) @ self.components_[self._best].T
 
+    def transform(self, X: Any) -> Array:
+        """The rows of X in the directions of the best view, shape (n_samples, n_components)."""
+        return self._projected(X)
+
     def predict(self, X: Any) -> np.ndarray:
         """The cluster of each row of X in the best view, shape (n_samples,)."""
-        rows = self.transform(X)
+        rows = self._projected(X)
         return self._maps[self._best].labels(rows)
 
 
@@ -147,7 +168,7 @@ def _groups(X: Array, n_views: int, rng: np.random.Generator) -> list[np.ndarray
     for column in rows.T:
         K = Gaussian(float(column.std()) or 1.0).gram(column[:, None])
         K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
-        grams.append((K / (np.linalg.norm(K) or 1.0)).ravel())
+        grams.append((K / (np.linalg.norm(K) or 1.0)).ravel().astype(np.float32))
     alike = np.clip(np.array(grams) @ np.array(grams).T, 0, None)
     seed = int(rng.integers(2**31))
     groups = SpectralClustering(n_views, affinity="precomputed", random_state=seed).fit_predict(alike + 1e-6)

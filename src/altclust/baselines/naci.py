@@ -31,7 +31,7 @@ class NACI(Baseline):
     novelty_weight : float
         η, in units in which both informations of the given clustering are alike.
     sigma : float or "auto"
-        Width of the Parzen window; "auto" is half the median distance between rows.
+        Width of the kernel between rows, √2 times that of a Parzen window; "auto" is half the median distance.
     random_state : int, Generator or None
         For the median distance of large tables only.
 
@@ -81,10 +81,11 @@ class NACI(Baseline):
         labels, alive = np.arange(n), np.ones(n, dtype=bool)
         gain = (2 * S + 2 * T / n**2 - 2 * (R[:, None] + R) / n) / n**2 - 2 * V @ V.T
         np.fill_diagonal(gain, -np.inf)
-        best = gain.max(axis=1)
+        partner = np.argmax(gain, axis=1)
+        best = gain[np.arange(n), partner]
         for _ in range(n - self.n_clusters_):
             a = int(np.argmax(best))
-            b = int(np.argmax(gain[a]))
+            b = int(partner[a])
             S[a] += S[b]
             S[:, a] += S[:, b]
             sizes[a], R[a], V[a] = sizes[a] + sizes[b], R[a] + R[b], V[a] + V[b]
@@ -94,9 +95,12 @@ class NACI(Baseline):
             ) / n**2 - 2 * V @ V[a]
             row[~alive], row[a] = -np.inf, -np.inf
             gain[b], gain[:, b], gain[a], gain[:, a] = -np.inf, -np.inf, row, row
-            stale = np.flatnonzero(alive)
-            best[:] = -np.inf
-            best[stale] = gain[stale].max(axis=1)
+            stale = alive & ((partner == a) | (partner == b))
+            stale[a] = True
+            partner[stale] = np.argmax(gain[stale], axis=1)
+            better = alive & (row > gain[np.arange(n), partner])
+            partner[better] = a
+            best = np.where(alive, gain[np.arange(n), partner], -np.inf)
         return np.unique(labels, return_inverse=True)[1]
 
 

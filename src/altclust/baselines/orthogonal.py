@@ -53,12 +53,13 @@ class OrthogonalClustering(Baseline):
         self.random_state = random_state
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        size, rest = np.abs(X).max(), X
         for codes in given:
-            X = along_own_centroid_removed(X, codes)
+            rest = _floored(along_own_centroid_removed(rest, codes), size)
         found = []
         for _ in range(self.n_views):
-            found.append(kmeans(X, self.n_clusters_, rng).labels_)
-            X = along_own_centroid_removed(X, found[-1])
+            found.append(kmeans(rest, self.n_clusters_, rng).labels_)
+            rest = _floored(along_own_centroid_removed(rest, found[-1]), size)
         self.views_ = np.column_stack(found)
         return found[0]
 
@@ -71,6 +72,11 @@ def along_own_centroid_removed(X: Array, codes: np.ndarray) -> Array:
         squares > 0, squares, 1
     )
     return X - share[:, None] * means
+
+
+def _floored(X: Array, size: float) -> Array:
+    """X without what is only rounding beside a table of this size."""
+    return np.where(np.abs(X) > FAINT * size, X, 0.0)
 
 
 class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
@@ -117,13 +123,13 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
         self.random_state = random_state
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-        removed = np.zeros((X.shape[1], 0))
+        size, removed = np.abs(X).max(), np.zeros((X.shape[1], 0))
         for codes in given:
-            removed = np.hstack([removed, self._directions(X - X @ removed @ removed.T, codes)])
+            removed = np.hstack([removed, self._directions(_floored(X - X @ removed @ removed.T, size), codes)])
         self.removed_ = removed
         models = []
         for _ in range(self.n_views):
-            rest = X - X @ removed @ removed.T
+            rest = _floored(X - X @ removed @ removed.T, size)
             models.append(kmeans(rest, self.n_clusters_, rng))
             removed = np.hstack([removed, self._directions(rest, models[-1].labels_)])
         self._kmeans = models[0]
@@ -133,18 +139,21 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
     def _directions(self, X: Array, codes: np.ndarray) -> Array:
         """Leading principal directions of the centroids, shape (d, m)."""
         _, singular, Vt = np.linalg.svd(centroids(X, codes), full_matrices=False)
-        if singular[0] <= FAINT * np.abs(X).max():
+        if singular[0] <= FAINT * np.abs(X).max() or not X.any():
             return np.zeros((X.shape[1], 0))
         shares = np.cumsum(singular**2) / np.sum(singular**2)
         return Vt[: int(np.searchsorted(shares, self.explained - FAINT)) + 1].T
 
-    def transform(self, X: Any) -> Array:
-        """The rows of X without the removed directions, shape (n_samples, n_features)."""
+    def _rest(self, X: Any) -> Array:
         check_is_fitted(self, "labels_")
         rows = check_rows(self, X, reset=False) - self.mean_
         return rows - rows @ self.removed_ @ self.removed_.T
 
+    def transform(self, X: Any) -> Array:
+        """The rows of X without the removed directions, shape (n_samples, n_features)."""
+        return self._rest(X)
+
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, shape (n_samples,)."""
-        rows = self.transform(X)
+        rows = self._rest(X)
         return self._kmeans.predict(rows).astype(np.int64)

@@ -6,13 +6,41 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..given_means import GivenMeans
 from ..kernels import Array
-from ..problem import remove_given
-from ..validate import centre, check_given, check_rows
+from ..problem import remove_given, row_space
+from ..validate import InputError, centre, check_given, check_rows
 from .base import Baseline, kmeans
+
+
+class _Explained:
+    """The part of rows that given clusterings explain.
+
+    New rows have their given clusters guessed by a linear discriminant, learnt in the row space of the training rows:
+    what lies outside is nobody's mean.
+    """
+
+    def __init__(self, X: Array, given: list[np.ndarray]) -> None:
+        self.rest = remove_given(X, given) if given else X
+        inside, self.basis = row_space(X)
+        try:
+            self.means = GivenMeans.fit(inside, given) if given else None
+            self.guessable = True
+        except InputError:
+            self.means, self.guessable = None, False
+
+    def remove(self, X: Array) -> Array:
+        """New centred rows without it."""
+        if not self.guessable:
+            raise InputError("given has too few known labels to guess the cluster of a new row: pass more of them.")
+        if self.means is None:
+            return X
+        inside = X if self.basis is None else X @ self.basis
+        explained = inside - self.means.remove(inside)
+        return X - (explained if self.basis is None else explained @ self.basis.T)
 
 
 class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -47,15 +75,19 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """New rows, whose given clusters are guessed by a linear discriminant."""
         check_is_fitted(self, "mean_")
-        rows = check_rows(self, X, reset=False) - self.mean_
-        return rows if self._means is None else self._means.remove(rows)
+        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
 
     def _residual(self, X: Any, y: Any) -> Array:
         table = check_rows(self, X, reset=True)
         given = check_given(y, len(table))
         centred, self.mean_ = centre(self, table)
-        self._means = GivenMeans.fit(centred, given) if given else None
-        return remove_given(centred, given) if given else centred
+        self._explained = _Explained(centred, given)
+        return self._explained.rest
+
+
+def _clusterer_predicts(model: Any) -> bool:
+    clusterer = model.clusterer
+    return clusterer is None or hasattr(clusterer, "predict")
 
 
 class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
@@ -91,20 +123,24 @@ class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
         self.random_state = random_state
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-        self._means = GivenMeans.fit(X, given) if given else None
-        rest = remove_given(X, given) if given else X
-        self.clusterer_ = (
-            kmeans(rest, self.n_clusters_, rng) if self.clusterer is None else clone(self.clusterer).fit(rest)
-        )
-        return self.clusterer_.labels_
+        self._explained = _Explained(X, given)
+        rest = self._explained.rest
+        if self.clusterer is None:
+            self.clusterer_ = kmeans(rest, self.n_clusters_, rng)
+            return self.clusterer_.labels_
+        self.clusterer_ = clone(self.clusterer)
+        return self.clusterer_.fit_predict(rest)
+
+    def _rest(self, X: Any) -> Array:
+        check_is_fitted(self, "labels_")
+        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
 
     def transform(self, X: Any) -> Array:
         """The rows of X without what is given, whose clusters are guessed, shape (n_samples, n_features)."""
-        check_is_fitted(self, "labels_")
-        rows = check_rows(self, X, reset=False) - self.mean_
-        return rows if self._means is None else self._means.remove(rows)
+        return self._rest(X)
 
+    @available_if(_clusterer_predicts)
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of new rows, where the clusterer can predict."""
-        rest = self.transform(X)
+        rest = self._rest(X)
         return np.asarray(self.clusterer_.predict(rest), dtype=np.int64)

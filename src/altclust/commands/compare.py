@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ..comparison import METHODS, Comparison, start_processes
+from ..comparison import METHODS, Comparison
 from ..comparison import compare as run
 from ..problem import remove_given
 from ..report import render_comparison
@@ -50,7 +51,7 @@ def compare(
         raise UsageError(f"--methods {unknown[0]!r} is not a method: choose among {', '.join(METHODS)}.")
     wanted = methods or list(METHODS)
     task = prepare(asked, out, files=FILES, adds="|".join(map(_column, wanted)))
-    with live("Asking every method", start_processes) as bar:
+    with live("Asking every method") as bar:
         found = run(
             task.X,
             task.given,
@@ -58,7 +59,7 @@ def compare(
             methods=wanted,
             n_clusters=clusters,
             timeout=timeout,
-            n_jobs=asked.jobs or 2,
+            n_jobs=asked.jobs or os.cpu_count() or 1,
             progress=bar.share,
             random_state=asked.seed,
         )
@@ -68,6 +69,8 @@ def compare(
         print(as_json(figures))
     elif not asked.quiet:
         _show(found, task)
+    if found.labels.shape[1] == 0 and not early:
+        raise typer.Exit(1)
     if early:
         say("Interrupted: these are the methods that were asked until then.")
         raise typer.Exit(INTERRUPTED)
@@ -97,7 +100,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         "table": task.table.name,
         "command": command_line(),
         "methods": rows,
-        "agreement": found.agreement.to_dict(),
+        "agreement": found.agreement.astype(object).where(found.agreement.notna(), None).to_dict(),
     }
     task.write(f"table{task.table.suffix}", lambda path: task.table.add(path, new))
     task.write_csv("comparison.csv", found.table)
@@ -120,13 +123,15 @@ def _show(found: Comparison, task: Task) -> None:
     novelties = [column for column in found.table.columns if column.startswith("novelty: ")]
     columns = ["method", "clusters", "quality", "silhouette", *novelties, "seconds"]
     table = Table(*(escape(column) for column in columns), title="What each method found")
-    for row in found.table.to_dict("records"):
-        if row["problem"]:
-            table.add_row(row["method"], escape(row["problem"]))
-        else:
+    rows = found.table.to_dict("records")
+    for row in rows:
+        if not row["problem"]:
             table.add_row(row["method"], *(_shown(row[column], column) for column in columns[1:]))
     console = Console()
     console.print(table)
+    for row in rows:
+        if row["problem"]:
+            console.print(f"{row['method']}: {row['problem']}", markup=False, highlight=False)
     console.print("Novelty is the NMI with what is given: 0 is new.")
     console.print(
         f"Open {task.out / 'comparison.html'}; labels are in {task.out / f'table{task.table.suffix}'}.", markup=False

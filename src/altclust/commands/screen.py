@@ -68,7 +68,7 @@ def start_searchers(jobs: int) -> None:
 
 
 @contextmanager
-def live(first: str, start: Callable[[], Any]) -> Iterator[Live]:
+def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once.
 
     Processes that start begins inherit that Ctrl-C is ignored: it is for this one alone.

@@ -59,7 +59,10 @@ def render_comparison(
             rows=n,
             given=names,
             methods=[_method(row, names) for row in table.to_dict("records")],
-            agreement={"names": list(agreement.columns), "lines": agreement.to_numpy().tolist()},
+            agreement={
+                "names": list(agreement.columns),
+                "lines": agreement.astype(object).where(agreement.notna(), None).to_numpy().tolist(),
+            },
             pictures=pictures,
             note=f"{MOST_DRAWN} of {n:,} rows are drawn." if n > MOST_DRAWN else "",
             command=command,
