@@ -111,8 +111,9 @@ def answer_questions() -> None:
 
 
 def _listen(questions: queue.Queue[Any]) -> None:
-    while True:
-        try:
+    """Hear questions until there is an end, or half a one because whoever asked was ended."""
+    try:
+        while True:
             questions.put(pickle.load(sys.stdin.buffer))
-        except EOFError:
-            os._exit(0)
+    finally:
+        os._exit(0)

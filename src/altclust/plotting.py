@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, which stays distinct for colour-blind readers, with a shape for each colour
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
+LONGEST = 60  # characters of a name
 MOST_DRAWN = 20_000  # points in one picture: more hide each other
 
 
@@ -33,7 +34,8 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
         x, y = points[codes < 0].T
         ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color="0.7", label="unknown")
     for code, name in enumerate(names):
-        colour, shape = COLOURS[code % len(COLOURS)], SHAPES[code % len(SHAPES)]
+        colour = COLOURS[code % len(COLOURS)]
+        shape = SHAPES[(code + code // len(COLOURS)) % len(SHAPES)]  # colours come again with other shapes
         x, y = points[codes == code].T
         ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=colour, marker=shape, label=_plain(name))
     ax.set_title(_plain(title))
@@ -55,7 +57,8 @@ def _factorised(labels: Any) -> tuple[np.ndarray, list[Any]]:
 
 def _plain(text: Any) -> str:
     """Text that matplotlib draws as it is: a dollar sign would begin a formula, an underscore hide a legend."""
-    said = " ".join(str(text).split()).replace("$", r"\$")
+    line = " ".join(str(text).split())
+    said = (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…").replace("$", r"\$")
     return "\u200b" + said if said.startswith("_") else said
 
 
@@ -171,7 +174,8 @@ def plot_crosstab(given: Any, alternative: Any, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['1', '1', '1', '0']
     """
-    known, found = (pd.Series(np.asarray(labels, dtype=object)).fillna("unknown") for labels in (given, alternative))
+    columns = (pd.Series(np.asarray(labels, dtype=object)) for labels in (given, alternative))
+    known, found = (column.where(column.notna() & (column != -1), "unknown") for column in columns)
     counts = pd.crosstab(known.map(_plain), found.map(_plain))
     shares = counts.div(counts.sum(axis=1), axis=0).to_numpy()
     ax = ax or plt.subplots(figsize=(1.6 + 0.8 * counts.shape[1], 1.4 + 0.5 * len(counts)), layout="constrained")[1]

@@ -118,7 +118,9 @@ class ViewDiscovery(BaseEstimator):
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
             model.fit(X, np.column_stack(known) if known else None)
             if model.status_ == Status.CANCELLED or (tested and _assess(model) is None):
-                self.stopped_ = "It was cancelled."
+                self.views_.append(model)
+                p_values.append(np.nan)
+                self.stopped_ = f"It was cancelled: view {len(self.views_)} is what there was, and was not tested."
                 break
             if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
                 self.rejected_ = model

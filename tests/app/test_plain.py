@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from altclust.app.plain import JOINER, different, for_markdown, for_matplotlib, for_plotly, paragraph
+from altclust.app.plain import JOINER, different, for_markdown, for_plotly, paragraph
 
 
 @pytest.mark.parametrize("text", ["**x**", "[a](javascript:alert(1))", "<script>", "$x$", "`x`", "# x", "a_b", "~x~"])
@@ -23,7 +23,6 @@ def test_directives_emoji_and_arrows_are_parted():
 def test_charts_get_no_tags_and_short_lines():
     assert for_plotly("<b>x</b> & 'y'\nz") == "&lt;b&gt;x&lt;/b&gt; &amp; 'y' z"
     assert len(for_plotly("a" * 500)) == 60
-    assert for_matplotlib(r"$\frac$") == r"\$\frac\$"
     assert "<img" not in paragraph("<img src=x onerror=alert(1)>")
 
 

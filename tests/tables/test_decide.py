@@ -170,3 +170,16 @@ def test_any_table_becomes_finite_numbers_or_a_sentence(columns, encode):
         assert "\n" not in sentence
     else:
         assert np.isfinite(X.to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["950", "1,234", "1,001"], [950, 1234, 1001]),
+        (["1,234.50", "12,000,000"], [1234.5, 12e6]),
+        (["1,5", "2,25", "3"], [1.5, 2.25, 3]),
+        (["1.234,50", "7,5"], [1234.5, 7.5]),
+    ],
+)
+def test_commas_are_thousands_or_decimal_points(cells, values):
+    assert numbers(pd.Series(cells))[0].tolist() == values

@@ -81,7 +81,7 @@ def test_every_cell_comes_back(tmp_path, names, data, delimiter):
         (b"nonsense", "rows.feather", "could not be read as FEATHER"),
         (b"nonsense", "rows.arrow", "could not be read as ARROW"),
         (b"nonsense", "rows.xlsx", "could not be read as XLSX"),
-        (b"nonsense", "rows.npy", "could not be read as NPY"),
+        (b"nonsense", "rows.npy", "rows.npy is damaged or holds Python objects"),
         (b"PK\3\4nonsense", "rows.npz", "could not be read as NPZ"),
         (b"a,b\n", "rows.doc", "in no format that altclust reads"),
         (b"a,b\n", "rows", "in no format that altclust reads"),
@@ -95,7 +95,7 @@ def test_a_malformed_file_gets_a_sentence(content, name, message):
 
 def test_arrays_of_objects_are_refused(tmp_path):
     np.save(tmp_path / "rows.npy", np.array([[{"a": 1}, 2]], dtype=object), allow_pickle=True)
-    with pytest.raises(InputError, match="could not be read as NPY"):
+    with pytest.raises(InputError, match="holds Python objects, which could run code"):
         read_table(tmp_path / "rows.npy")
 
 
@@ -154,3 +154,43 @@ def test_excel_reads_the_first_sheet_and_says_so(tmp_path):
     assert back["a"].tolist() == [1, 2]
     assert back["b"].isna().tolist() == [False, True]
     assert back["new"].tolist() == [0, 1]
+
+
+def test_arrow_types_come_back_as_they_were(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    rows = pa.table(
+        {
+            "large": pa.array([2**60 + 1, None, 3], pa.int64()),
+            "map": pa.array([[("a", 1)], [], None], pa.map_(pa.string(), pa.int32())),
+            "code": pa.array(["u", "v", "u"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(rows, tmp_path / "rows.parquet")
+    read_table(tmp_path / "rows.parquet").add(tmp_path / "back.parquet", pd.DataFrame({"new": [0, 1, 1]}))
+    back = pq.read_table(tmp_path / "back.parquet")
+    assert back.drop_columns(["new"]).equals(rows)
+    assert back["new"].to_pylist() == [0, 1, 1]
+
+
+def test_names_that_stand_in_the_way(tmp_path):
+    np.savez(tmp_path / "plain.npz", X=np.eye(3))
+    with np.load(tmp_path / "plain.npz") as plain:
+        table = read_table(tmp_path / "plain.npz")
+        assert plain["X"].shape == (3, 3)
+    table.add(tmp_path / "back.npz", pd.DataFrame({"file": [0, 1, 1], "allow_pickle": ["a", "b", "a"]}))
+    again = read_table(tmp_path / "back.npz")
+    assert list(again.frame.columns) == ["X_1", "X_2", "X_3", "file", "allow_pickle"]
+
+
+def test_text_that_the_old_encoding_cannot_hold(tmp_path):
+    table = read("a;ü\n1;2\n3;4\n", encoding="cp1252")
+    table.add(tmp_path / "back.csv", pd.DataFrame({"new": ["Łódź", "😀"]}))
+    assert "Łódź" in (tmp_path / "back.csv").read_text(encoding="utf-8")
+
+
+def test_what_excel_and_others_write_on_top():
+    assert list(read("sep=;\na;b\n1;2\n").frame.columns) == ["a", "b"]
+    assert read("a\n1,5\n2,5\n").frame["a"].tolist() == ["1,5", "2,5"]
+    assert list(read("a,b,,\n1,2,,\n").frame.columns) == ["a", "b", "", "unnamed_3"]

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from ..plotting import scatter
 from ..report import render
-from .plain import different, for_matplotlib
+from .plain import different
 from .study import Study, View
 
 ONLY_NUMBERS = (".npy", ".npz")  # formats without text
@@ -50,7 +50,7 @@ def picture(study: Study) -> bytes:
         drawing, given = summary["drawing"], summary["given"]
         points = np.column_stack([drawing["x"], drawing["y"]])
         if given:
-            title = f"Given: {for_matplotlib(given[0]['name'])}"
+            title = f"Given: {given[0]['name']}"
             scatter(axes[0], points, _shown(drawing["codes"][1], given[0]["legend"]), title)
         else:
             axes[0].set_axis_off()
@@ -66,7 +66,7 @@ def picture(study: Study) -> bytes:
 
 def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray:
     """The clusters' names, None where there is none."""
-    names = {entry["code"]: for_matplotlib(entry["name"]) for entry in legend if entry["code"] >= 0}
+    names = {entry["code"]: entry["name"] for entry in legend if entry["code"] >= 0}
     return np.array([names.get(code) for code in codes], dtype=object)
 
 

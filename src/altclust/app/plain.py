@@ -1,4 +1,4 @@
-"""Strings from tables, made harmless: shown as they are wherever Markdown, HTML or TeX would be understood."""
+"""Strings from tables, made harmless: shown as they are wherever Markdown or HTML would be understood."""
 
 from __future__ import annotations
 
@@ -24,12 +24,6 @@ def for_plotly(text: Any) -> str:
     """A short line for a chart, which understands a little HTML."""
     line = " ".join(str(text).split())
     return html.escape(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…", quote=False)
-
-
-def for_matplotlib(text: Any) -> str:
-    """A short line for a picture, where dollars would begin a formula."""
-    line = " ".join(str(text).split())
-    return (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…").replace("$", r"\$")
 
 
 def paragraph(text: Any, size: str = "1rem") -> str:

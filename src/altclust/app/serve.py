@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import warnings
@@ -31,17 +32,24 @@ def free_port(host: str) -> int:
     raise InputError(f"All ports from {FIRST_PORT} to {LAST_PORT} are taken: name another with --port.")
 
 
+NOT_OURS = "--host {} is not an address of this machine: 127.0.0.1 is the usual one."
+
+
 def is_free(host: str, port: int) -> bool:
     """Whether a server could listen there."""
     try:
         kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise InputError(f"--host {host} is not an address of this machine: 127.0.0.1 is the usual one.") from error
+        raise InputError(NOT_OURS.format(host)) from error
     with socket.socket(kind) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(address)
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise InputError(
+                    f"--host {host} is not an address of this machine: 127.0.0.1 is the usual one."
+                ) from error
             return False
     return True
 

@@ -93,9 +93,10 @@ class Session:
     def change(self, pool: Pool, task: Callable[[Job], Any], stage: str = "searching") -> None:
         """Begin a job that makes another of the view that is shown."""
         study, place = self.study, self.place
+        if study is None:
+            return
 
         def take(view: View) -> None:
-            assert study is not None
             study.views[place] = replace(view, names=study.views[place].names)  # it may have got names meanwhile
             self.turn += 1
 

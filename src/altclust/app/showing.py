@@ -114,6 +114,8 @@ def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
 
 
 def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> None:
+    if session.view is not view:  # another table or view has taken its place meanwhile
+        return
     weight = float(st.session_state[key])
     session.change(pool, lambda job: study.refit(view, weight, job))
     if session.job is not None:

@@ -20,7 +20,7 @@ from ..report import render_comparison
 from ..validate import check_given
 from .options import Asked, Clusters, Out, asking
 from .screen import INTERRUPTED, live, say
-from .task import Task, UsageError, as_json, command_line, prepare
+from .task import Task, UsageError, as_json, check_clusters, command_line, prepare
 
 EXAMPLES = """
 Examples:
@@ -51,6 +51,7 @@ def compare(
         raise UsageError(f"--methods {unknown[0]!r} is not a method: choose among {', '.join(METHODS)}.")
     wanted = methods or list(METHODS)
     task = prepare(asked, out, files=FILES, adds="|".join(map(_column, wanted)))
+    check_clusters(clusters, task)
     with live("Asking every method") as bar:
         found = run(
             task.X,
@@ -132,7 +133,8 @@ def _show(found: Comparison, task: Task) -> None:
     for row in rows:
         if row["problem"]:
             console.print(f"{row['method']}: {row['problem']}", markup=False, highlight=False)
-    console.print("Novelty is the NMI with what is given: 0 is new.")
+    if novelties:
+        console.print("Novelty is the NMI with what is given: 0 is new.")
     console.print(
         f"Open {task.out / 'comparison.html'}; labels are in {task.out / f'table{task.table.suffix}'}.", markup=False
     )

@@ -17,8 +17,8 @@ from rich.table import Table
 from ..estimators import KDAC
 from .options import Asked, Clusters, Components, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import INTERRUPTED, Live, live, say, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .screen import COMPARING, INTERRUPTED, Live, live, say, start_searchers
+from .task import Task, UsageError, as_json, check_clusters, prepare
 
 EXAMPLES = """
 Examples:
@@ -35,7 +35,7 @@ CHOSEN = ("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "s
 SEARCHING = "Looking for another view"
 
 Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations; searched for if left out.")]
-Weight = Annotated[float | None, typer.Option(help="Price of resembling what is given; 1 if left out.")]
+Weight = Annotated[float | None, typer.Option(min=0, help="Price of resembling what is given; 1 if left out.")]
 Parameters = Annotated[Path | None, typer.Option(help="What `altclust tune` chose: its parameters.json.")]
 
 
@@ -54,7 +54,10 @@ def find(
 
     Without --given, the table is clustered first, and the alternative to that is found. Ctrl-C ends with what there is.
     """
+    if sigma is not None and not sigma > 0:
+        raise UsageError(f"--sigma {sigma:g} must be more than 0; leave it out to search for it.")
     task = prepare(asked, out, files=FILES, adds="alternative|first_view")
+    check_clusters(clusters, task)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
@@ -71,10 +74,10 @@ def find(
             bar.stage(SEARCHING)
         model = _model(asked, bar, fixed).fit(task.X, task.given)
         if sure and not bar.interrupted:
-            bar.stage("Comparing with shuffled rows, to tell the view from chance")
+            bar.stage(COMPARING)
             model.assess_confidence(bar.share)
-        bar.stage("Writing the report")
         early = bar.interrupted
+        bar.write()
         figures = write_results(task, {"alternative": model}, first=first, why=why)
     if asked.as_json:
         print(as_json(figures))

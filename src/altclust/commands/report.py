@@ -36,11 +36,15 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     """Write the report of a view again, or of the same view on other rows, whose clusters are predicted."""
     target = to or folder / "report.html"
     figures, recipe, views = read_results(folder)
+    if target.is_dir():
+        raise UsageError(f"--to {target} is a folder: name a file.")
     if target.exists() and not force:
         raise UsageError(f"{target} exists: choose another --to, or pass --force to overwrite.")
     own = table is None
-    source = table or next(folder.glob("table.*"), folder / "table.csv")
+    source = table or folder / f"table{Path(figures['table']).suffix.lower()}"
     rows = read(source)
+    if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
+        raise UsageError(f"{source} is not the table that the view was found in: pass it as a second argument.")
     if id is not None and id not in rows.frame.columns:
         raise UsageError(f"--id {id!r} is not a column of {source}.")
     names = [name for name in figures["given"] if name in rows.frame.columns]

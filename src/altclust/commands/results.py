@@ -68,8 +68,8 @@ def write_results(
         "recipe": task.recipe.to_dict(),
     }
     task.write(f"table{task.table.suffix}", lambda path: task.table.add(path, new))
-    for old in written(task.out, VIEW_FILES):
-        if old.stem not in views:
+    for old in written(task.out, rf"table\.\w+|{VIEW_FILES}"):
+        if old.stem not in ("table", *views) or (old.stem == "table" and old.suffix != task.table.suffix):
             old.unlink()
     for name, model in views.items():
         task.write(f"{name}.npz", model.save)
@@ -101,6 +101,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
                 decisions=task.recipe.sentences,
                 command=command,
                 confidence=model._confidence is not None,  # what was not asked for, or interrupted, is not computed
+                predicted=not own,
             )
         )
         known[name] = labels.astype(str)
@@ -114,9 +115,10 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
         recipe = Recipe.from_dict(figures["recipe"])
         names = [view["name"] for view in figures["views"]]
         assert all(re.fullmatch(VIEWS, name) for name in names)
+        models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise UsageError(f"{folder} holds no results of `altclust find` or `altclust views`.") from error
-    return figures, recipe, {name: KDAC.load(folder / f"{name}.npz") for name in names}
+        raise UsageError(f"{folder} holds no results of `altclust find` or `altclust views`, or only some.") from error
+    return figures, recipe, models
 
 
 def number(value: float) -> float | None:

@@ -18,6 +18,7 @@ from ..solvers import Status
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+COMPARING = "Comparing with shuffled rows, to tell the view from chance"
 
 
 class Stopped(BaseException):
@@ -31,18 +32,25 @@ def stop_at_once(*_: object) -> None:
 
 def say(sentence: str, style: str | None = None) -> None:
     """One line on the screen, as it is."""
-    console.print(sentence.strip(), style=style, markup=False, highlight=False)
+    console.print(sentence.strip(), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 class Live:
     """A bar for the stage that is under way; every report answers whether Ctrl-C was pressed."""
 
     def __init__(self, progress: Progress, bar: TaskID) -> None:
-        self.progress, self.bar, self.interrupted = progress, bar, False
+        self.progress, self.bar = progress, bar
+        self.interrupted = self.refined = self.writing = False
 
     def stage(self, name: str) -> None:
         """Begin something else."""
+        self.refined = False
         self.progress.reset(self.bar, total=None, description=name, figures="")
+
+    def write(self) -> None:
+        """Begin to write, which is too short to be interrupted."""
+        self.writing = True
+        self.stage("Writing the report")
 
     def share(self, done: float, total: float) -> bool:
         """So much is done."""
@@ -54,9 +62,12 @@ class Live:
         where = "clearest so far" if number == 0 else f"round {number}"
         new = "" if math.isnan(novelty) else f", novelty {novelty:.3f}"
         figures = "" if math.isnan(value) else f"{where}: objective {value:.3f}{new}"
-        if number == 0:
+        if number == 0 and self.refined:  # a view that was found is tested
+            self.progress.update(self.bar, description=COMPARING, completed=1 - change, total=1, figures="")
+        elif number == 0:
             self.progress.update(self.bar, completed=1 - change, total=1, figures=figures)
         else:
+            self.refined = True
             self.progress.update(self.bar, description="Refining", total=None, figures=figures)
         return self.interrupted
 
@@ -81,6 +92,8 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
             shown = Live(progress, progress.add_task(first, total=None, figures=""))
 
             def note(*_: object) -> None:
+                if shown.writing:
+                    return
                 if shown.interrupted:
                     raise Stopped
                 shown.interrupted = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import shlex
 import sys
@@ -17,7 +18,7 @@ import pandas as pd
 from ..storage import write_whole
 from ..tables import Recipe, Table, learn_recipe, read_table
 from ..tables.cells import known_labels, labels
-from ..validate import InputError
+from ..validate import InputError, check_given
 from .options import Asked
 from .screen import console, say
 
@@ -91,6 +92,7 @@ def prepare(asked: Asked, out: Path, *, files: str, adds: str | None = None) -> 
     """
     console.quiet = asked.quiet
     check_folder(out, files, asked.force)
+    _check_can_write(out)
     table = read(asked.table)
     frame = table.frame
     for option, names in (("given", asked.given or []), ("id", [asked.id] if asked.id is not None else [])):
@@ -114,10 +116,18 @@ def prepare(asked: Asked, out: Path, *, files: str, adds: str | None = None) -> 
             standardise=asked.standardise,
         )
     except InputError as error:
-        raise UsageError(f"{asked.table}: {error}") from error
+        words = re.sub(r"\b(columns|drop|categories)=", r"--\1 ", str(error))
+        raise UsageError(f"{asked.table}: {words}") from error
     tell(table, recipe, given)
+    _check_labels(given)
     ids = None if asked.id is None else labels(frame[asked.id])
     return Task(table, recipe, recipe.apply(frame), given, ids, out)
+
+
+def check_clusters(clusters: int | None, task: Task) -> None:
+    """Refuse more clusters than rows."""
+    if clusters is not None and clusters > len(task.X):
+        raise UsageError(f"--clusters {clusters} are more than the {len(task.X)} rows: ask for fewer.")
 
 
 def read(path: Path) -> Table:
@@ -136,6 +146,22 @@ def check_folder(out: Path, files: str, force: bool) -> None:
         raise UsageError(f"{taken[0]} exists: choose another --out, or pass --force to overwrite.")
 
 
+def _check_labels(given: pd.DataFrame | None) -> None:
+    """Refuse a given column that is no clustering, by its name."""
+    for name, labelled in () if given is None else given.items():
+        try:
+            check_given(labelled, len(labelled))
+        except InputError as error:
+            raise UsageError(f"--given {name}: {error}") from error
+
+
+def _check_can_write(out: Path) -> None:
+    """Refuse a folder that nothing can be written to, before anything is computed."""
+    nearest = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise UsageError(f"--out {out} cannot be written to: name another folder.")
+
+
 def written(out: Path, files: str) -> list[Path]:
     """The files in the folder that match the pattern."""
     return sorted(path for path in out.iterdir() if re.fullmatch(files, path.name)) if out.is_dir() else []
@@ -151,10 +177,11 @@ def check_column(option: str, name: str, frame: pd.DataFrame, where: Path) -> No
 
 def read_given(asked: Asked, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Columns of labels from the table and from the other file."""
-    known = frame[asked.given] if asked.given else pd.DataFrame(index=frame.index)
+    known = frame[list(dict.fromkeys(asked.given or []))]
     if asked.given_file is not None:
         other = read(asked.given_file).frame
-        if asked.id is not None and asked.id in other.columns:
+        if asked.id is not None:
+            check_column("id", asked.id, other, asked.given_file)
             other = other.set_index(labels(other.pop(asked.id)))
             if other.index.duplicated().any():
                 twice = other.index[other.index.duplicated()][0]
@@ -164,6 +191,11 @@ def read_given(asked: Asked, frame: pd.DataFrame) -> pd.DataFrame | None:
             raise UsageError(
                 f"--given-file {asked.given_file} has {len(other)} rows for {len(frame)} of {asked.table}: pass one "
                 "row for each, or --id with a column that both have."
+            )
+        clash = [name for name in other.columns if name in frame.columns]
+        if clash:
+            raise UsageError(
+                f"--given-file {asked.given_file} has a column {clash[0]!r}, as {asked.table} has: rename one of them."
             )
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
     return known.apply(known_labels) if known.shape[1] else None

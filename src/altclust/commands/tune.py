@@ -16,7 +16,7 @@ from ..tuning import RULES, Tuning
 from ..tuning import tune as search
 from .options import Asked, Clusters, Components, Out, asking
 from .screen import INTERRUPTED, live, say, start_searchers
-from .task import Task, as_json, prepare
+from .task import Task, as_json, check_clusters, prepare
 
 EXAMPLES = """
 Examples:
@@ -48,6 +48,7 @@ def tune(
 ) -> None:
     """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
     task = prepare(asked, out, files=r"tuning\.csv|parameters\.json")
+    check_clusters(clusters, task)
     with live("Searching", lambda: start_searchers(asked.n_jobs)) as bar:
         tuning = search(
             task.X,
@@ -108,9 +109,12 @@ def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> 
     for _, row in best.iterrows():
         table.add_row(*(_cell(row[column]) for column in columns))
     Console().print(table)
-    Console().print(tuning.reasons, markup=False)
-    Console().print(f"All trials in {out / 'tuning.csv'}, the choice in {out / 'parameters.json'}.", markup=False)
-    Console().print(f"To use it: {command}", markup=False)
+    for sentence in (
+        tuning.reasons,
+        f"All trials in {out / 'tuning.csv'}, the choice in {out / 'parameters.json'}.",
+        f"To use it: {command}",
+    ):
+        Console().print(sentence, markup=False, soft_wrap=True)
 
 
 def _cell(value: Any) -> str:

@@ -15,7 +15,7 @@ from ..estimators import KDAC
 from ..views import ViewDiscovery
 from .options import Asked, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import INTERRUPTED, Live, Stopped, live, say, start_searchers
+from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -52,7 +52,7 @@ def views(
         early = bar.interrupted
         if early and not found.views_:
             raise Stopped
-        bar.stage("Writing the report")
+        bar.write()
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
         figures = write_results(task, named, stopped=found.stopped_)
     if asked.as_json:
@@ -77,8 +77,8 @@ def _count(text: str, sure: bool) -> int | str:
 def _announce(i: int, model: KDAC, bar: Live, sure: bool) -> bool:
     """Say which view was found and which one is looked for now."""
     said = f"View {i}: {model.n_clusters_} clusters of {', '.join(map(str, np.bincount(model.labels_)))} rows."
-    if sure:
-        bar.stage(f"Comparing view {i} with shuffled rows")
+    if sure and not bar.interrupted:
+        bar.stage(COMPARING)
         said = f"{said} {model.assess_confidence(bar.share) or ''}"
     say(said)
     bar.stage(f"Looking for view {i + 1}")

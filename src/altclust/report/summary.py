@@ -22,6 +22,7 @@ from .words import NEGLIGIBLE, cluster_sentence, text
 
 MOST_FEATURES = 6  # that are drawn for a cluster
 MOST_WEIGHTS = 15  # features in the picture of the weights
+PREDICTED = "the clusters of these rows are predicted by a view that was found in other rows"
 UNTESTED = "whether it is stronger than chance was not computed"
 TOO_FEW = "too few rows to tell it from chance"
 
@@ -40,6 +41,7 @@ def summarise(
     decisions: Sequence[str] = (),
     command: str | None = None,
     confidence: bool = True,
+    predicted: bool = False,
 ) -> dict[str, Any]:
     """Everything that a report says of one view.
 
@@ -70,6 +72,8 @@ def summarise(
         The command line that makes the view again.
     confidence : bool
         Whether to compare with chance, which takes a dozen searches where the model has not done it yet.
+    predicted : bool
+        Whether these are other rows than the model was fitted to: what speaks for the view speaks of those.
 
     Returns
     -------
@@ -97,14 +101,14 @@ def summarise(
         alternative, model.labels_ if labels is None else labels, n, model.n_clusters_, cluster_names
     )
     nmis = [table_nmi(cross(one, found)[:-1, :-1]) for one in known]
-    novelty = max(nmis) if nmis else number(model.novelty_)
+    novelty = max(nmis) if nmis else None if predicted else number(model.novelty_)
     sizes = found.sizes.tolist()
     known, found = [collapse(one) for one in known], collapse(found)
     values = table.set_axis(features, axis=1) if values is None else as_frame(values)
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    sure = _confidence(model) if confidence else _no_confidence(UNTESTED)
+    sure = _confidence(model) if confidence and not predicted else _no_confidence(PREDICTED if predicted else UNTESTED)
     return {
         "name": text(name),
         "alternative": found.name,
@@ -117,7 +121,8 @@ def summarise(
             weights,
             sure,
             model.status_ == "converged",
-        ),
+        )
+        | ({"badge": "Clusters predicted"} if predicted else {}),
         "clusters": _clusters(found, values),
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],

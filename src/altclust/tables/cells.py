@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?", "."))
 MOST_LEVELS = 30  # of text that is worth describing
+THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*"
 MOSTLY = 0.9  # share of cells that are numbers, from which a column counts as one of numbers
 
 
@@ -52,7 +54,8 @@ def _text(cell: object) -> str:
 def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
     """A column as numbers, NaN where there is none, and the cells that are not numbers; None where most are not.
 
-    A comma is taken for a decimal point where that makes all cells numbers.
+    Commas are understood where that makes all cells numbers: as thousands where each stands before three digits and the
+    column can be read so throughout, as decimal points otherwise.
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _finite(column.to_numpy(dtype=float, na_value=np.nan)), []
@@ -63,14 +66,21 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
     text = labels(column.iloc[rest])
     foreign = text.notna().to_numpy()
     if foreign.any():
-        with_commas = _parsed(text.str.replace(",", "."))
-        if not np.isnan(with_commas[foreign]).any():
-            values[rest] = with_commas
+        understood = _parsed(text.map(_without_commas(text[foreign]), na_action="ignore"))
+        if not np.isnan(understood[foreign]).any():
+            values[rest] = understood
             return _finite(values), []
     missing = len(rest) - foreign.sum()
     if foreign.sum() > (1 - MOSTLY) * (len(values) - missing):
         return None
     return _finite(values), text[foreign].tolist()
+
+
+def _without_commas(cells: pd.Series) -> Callable[[str], str]:
+    """How cells with commas, and perhaps points, are written with a decimal point and nothing else."""
+    if cells.str.fullmatch(THOUSANDS).all():
+        return lambda cell: cell.replace(",", "")
+    return lambda cell: cell.replace(".", "").replace(",", ".") if cell.count(",") == 1 else cell
 
 
 def _parsed(text: pd.Series) -> np.ndarray:

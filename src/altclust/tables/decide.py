@@ -77,10 +77,11 @@ def learn_recipe(
     if not (len(told.few) > len(used) - len(told.few) if encode is None else encode):
         used = [column for column in used if column.name not in told.few]
         told.leave_few_out()
-    told.out |= {name: "as asked" for name in unwanted - {*known} if name not in told.out}
+    dropped = [name for name in frame.columns if name in unwanted and name not in known]
+    told.out |= {name: "as asked" for name in dropped if name not in told.out}
     if not used:
         why = "; ".join(f"{name!r} is left out ({reason})" for name, reason in list(told.out.items())[:NAMED])
-        raise InputError(f"The table has no column to cluster{': ' + why if why else ''}. Name some with columns.")
+        raise InputError(f"The table has no column to cluster{': ' + why if why else ''}.")
     return Recipe(tuple(used), tuple(told.decisions(standardise)))
 
 

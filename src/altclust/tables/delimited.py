@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..validate import InputError
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # a comma may be a decimal point
 HEAD = 64_000  # bytes that are looked at for a guess
 SURE_ROWS = 200
+SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some files
 
 
 @dataclass(frozen=True)
@@ -34,25 +36,28 @@ def read_delimited(file: BinaryIO) -> tuple[pd.DataFrame, Dialect, list[str]]:
     encoding = _encoding(head)
     if encoding != "utf-16" and b"\0" in head:
         raise InputError("The file holds zero bytes, so it is not text: save it as CSV.")
-    delimiter = _delimiter(head.decode(encoding, errors="ignore"))
+    text = head.decode(encoding, errors="ignore")
+    told = SEPARATOR.match(text)
+    delimiter = told[1] if told else _delimiter(text)
     try:
-        cells = _read(file, delimiter, encoding)
+        cells = _read(file, delimiter, encoding, skip=bool(told))
         notes = []
     except UnicodeDecodeError:
         file.seek(0)
         encoding = "cp1252"
-        cells = _read(file, delimiter, encoding)
+        cells = _read(file, delimiter, encoding, skip=bool(told))
         notes = ["The file is not UTF-8: it is read as Windows-1252."]
     if delimiter != ",":
-        notes.append(f"Cells are separated by {DELIMITERS[delimiter]}.")
+        notes.append(f"Cells are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
     return cells, Dialect(delimiter, encoding), notes
 
 
-def _read(file: BinaryIO, delimiter: str, encoding: str) -> pd.DataFrame:
+def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> pd.DataFrame:
     cells = pd.read_csv(
         file,
         sep=delimiter,
         header=None,
+        skiprows=int(skip),
         index_col=False,
         dtype=str,
         keep_default_na=False,
@@ -65,7 +70,11 @@ def _read(file: BinaryIO, delimiter: str, encoding: str) -> pd.DataFrame:
 
 def write_delimited(path: Path, frame: pd.DataFrame, dialect: Dialect) -> None:
     """Write cells and header in the dialect."""
-    frame.to_csv(path, sep=dialect.delimiter, encoding=dialect.encoding, index=False, lineterminator="\n")
+    how = {"sep": dialect.delimiter, "index": False, "lineterminator": "\n"}
+    try:
+        frame.to_csv(path, encoding=dialect.encoding, **how)
+    except UnicodeEncodeError:  # what was added has characters that the old encoding does not know
+        frame.to_csv(path, encoding="utf-8", **how)
 
 
 def _encoding(head: bytes) -> str:
@@ -76,7 +85,8 @@ def _encoding(head: bytes) -> str:
 
 def _delimiter(head: str) -> str:
     """The one that cuts the rows into as many cells as the header, and into most of them."""
-    best, most = ",", 1
+    first, _, rest = head.partition("\n")
+    best, most = ";" if "," in rest and "," not in first else ",", 1  # one column, of decimal commas
     for delimiter in DELIMITERS:
         try:
             rows = list(islice(filter(None, csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)), SURE_ROWS))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,12 +76,18 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None) -> Table:
         raise InputError(f"{named} is in no format that altclust reads: it should end in {', '.join(FORMATS)}.")
     try:
         frame, notes, add = read(source)
-    except (InputError, MemoryError):
+    except InputError as error:
+        raise InputError(f"{named}: {error}") from error
+    except MemoryError:
         raise
     except ImportError as error:
         extra = EXTRAS.get(error.name or "", "parquet")
         raise InputError(f"{named} needs {error.name}: pip install 'altclust[{extra}]'.") from error
     except (ValueError, OSError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        if "allow_pickle" in str(error) or "Object arrays" in str(error):
+            raise InputError(
+                f"{named} is damaged or holds Python objects, which could run code: save it as plain arrays."
+            ) from error
         why = " ".join(str(error).split()).removeprefix("Error tokenizing data. C error: ") or type(error).__name__
         raise InputError(f"{named} could not be read as {named.suffix[1:].upper()}: {why.rstrip('.')}.") from error
     frame.columns = [str(column) for column in frame.columns]
@@ -110,6 +115,7 @@ def _with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         names = [f"column_{j}" for j in range(1, cells.shape[1] + 1)]
         return cells.set_axis(names, axis=1), ["The first line holds only numbers, so it is a row: columns got names."]
     names = ["" if pd.isna(name) else str(name) for name in first]
+    names = [f"unnamed_{j}" if not name and "" in names[:j] else name for j, name in enumerate(names)]
     return cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), []
 
 
@@ -124,31 +130,48 @@ def _require(module: str) -> None:
 
 def _parquet(file: BinaryIO) -> tuple[pd.DataFrame, list[str], Write]:
     _require("pyarrow")
-    frame = pd.read_parquet(file)
-    return frame, [], lambda path, new: _beside(frame, new).to_parquet(path)
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(file)
+    return _frame(table), [], lambda path, new: pq.write_table(_appended(table, new), path)
 
 
 def _arrow(file: BinaryIO) -> tuple[pd.DataFrame, list[str], Write]:
     _require("pyarrow")
     import pyarrow as pa
+    from pyarrow import feather
 
-    data = io.BytesIO(file.read())
+    data = pa.BufferReader(file.read())
     try:
-        frame, stream = pa.ipc.open_file(data).read_pandas(), False
+        table, stream = pa.ipc.open_file(data).read_all(), False
     except pa.ArrowInvalid:
         data.seek(0)
         try:
-            frame, stream = pa.ipc.open_stream(data).read_pandas(), True
+            table, stream = pa.ipc.open_stream(data).read_all(), True
         except pa.ArrowInvalid:  # the first version of Feather had a format of its own
             data.seek(0)
-            frame, stream = pd.read_feather(data), False
+            table, stream = feather.read_table(data), False
 
     def add(path: Path, new: pd.DataFrame) -> None:
-        whole = pa.Table.from_pandas(_beside(frame, new))
+        whole = _appended(table, new)
         with (pa.ipc.new_stream if stream else pa.ipc.new_file)(str(path), whole.schema) as writer:
             writer.write_table(whole)
 
-    return frame, [], add
+    return _frame(table), [], add
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    """An Arrow table for us to compute with; what pandas took for its index is a column like any other."""
+    return table.to_pandas(ignore_metadata=True)
+
+
+def _appended(table: Any, new: pd.DataFrame) -> Any:
+    """The Arrow table itself with columns more, so that all its types stay as they are."""
+    import pyarrow as pa
+
+    for name in new.columns:
+        table = table.append_column(name, pa.array(new[name].to_numpy()))
+    return table
 
 
 def _excel(file: BinaryIO) -> tuple[pd.DataFrame, list[str], Write]:
@@ -181,8 +204,9 @@ def _npy(file: BinaryIO) -> tuple[pd.DataFrame, list[str], Write]:
     array = np.load(file, allow_pickle=False)
 
     def add(path: Path, new: pd.DataFrame) -> None:
+        kind = array.dtype if array.dtype.kind == "f" else None
         with path.open("wb") as target:
-            np.save(target, np.column_stack([array, new.to_numpy()]), allow_pickle=False)
+            np.save(target, np.column_stack([array, new.to_numpy(dtype=kind)]), allow_pickle=False)
 
     return _spread("column", array), [], add
 
@@ -197,8 +221,11 @@ def _npz(file: BinaryIO) -> tuple[pd.DataFrame, list[str], Write]:
     notes = [f"Arrays without {rows} rows are not part of the table: {others}."] if others else []
 
     def add(path: Path, new: pd.DataFrame) -> None:
-        with path.open("wb") as target:
-            np.savez_compressed(target, allow_pickle=False, **arrays, **{n: new[n].to_numpy() for n in new})
+        added = {name: np.array(new[name].tolist()) for name in new.columns}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:  # savez has names of its own in the way
+            for name, values in {**arrays, **added}.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, values, allow_pickle=False)
 
     frame = pd.concat([_spread(name, a) for name, a in used.items()], axis=1) if used else pd.DataFrame()
     return frame, notes, add
