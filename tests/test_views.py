@@ -114,3 +114,16 @@ def test_mistakes_get_a_sentence(data, wrong):
     (name,) = wrong
     with pytest.raises(ValueError, match=f"The '{name}' parameter of ViewDiscovery must be"):
         ViewDiscovery(**wrong).fit(data.X)
+
+
+def test_a_view_that_was_found_is_kept_when_its_test_is_cancelled(data):
+    told = []
+
+    def stop(number, *_):
+        told.append(number)
+        return number == 0 and any(told)  # in the searches of the test, after the rounds of the fit
+
+    found = ViewDiscovery("auto", estimator=KDAC(callback=stop), random_state=0).fit(data.X)
+    assert found.n_views_ == 1
+    assert "was not tested" in found.stopped_
+    assert np.isnan(found.p_values_).all()

@@ -260,3 +260,17 @@ def test_cancel_ends_the_search_and_leaves_the_page_as_it_was(visit, customers_c
     page.get_by_role("button", name="Take what there is").click()
     both_charts(page)
     page.get_by_text("The search was stopped early").wait_for()
+
+
+def test_another_table_takes_the_place_of_the_first(visit, customers_csv):
+    page = visit()
+    content = customers_csv.read_bytes()
+    upload(page, "customers.csv", content)
+    page.get_by_text("customers.csv: 160 rows").wait_for()
+    choose_clusters(page, 2)
+    find(page)
+    upload(page, "others.csv", content.replace(b"segment", b"kind"))
+    page.get_by_text("others.csv: 160 rows").wait_for()
+    assert page.get_by_text("encountered an error").count() == 0
+    find(page)
+    assert page.get_by_text("encountered an error").count() == 0

@@ -183,3 +183,10 @@ def test_any_table_becomes_finite_numbers_or_a_sentence(columns, encode):
 )
 def test_commas_are_thousands_or_decimal_points(cells, values):
     assert numbers(pd.Series(cells))[0].tolist() == values
+
+
+def test_a_comma_that_was_understood_is_told(frame):
+    prices = frame.assign(price=[f"1,{7 * i:03d}" for i in range(N)])
+    told = said(learn_recipe(prices))
+    assert "Commas are understood: height ('" in told
+    assert "price ('1,000' is 1000)" in told

@@ -94,12 +94,21 @@ class _Told:
         self.few: dict[str, int] = {}  # those of a few values that nobody asked for
         self.out: dict[str, str] = {}
         self.filled: dict[str, int] = {}
+        self.commas: dict[str, str] = {}
         self.foreign: dict[str, str] = {}
+
+    def note_commas(self, cells: pd.Series, values: np.ndarray) -> None:
+        """What the first number with a comma was taken for."""
+        if is_text(cells):
+            found = np.flatnonzero(cells.astype(str).str.contains(",", regex=False) & ~np.isnan(values))
+            if found.size:
+                name = str(cells.name)
+                self.commas[name] = f"{name} ({str(cells.iloc[found[0]]).strip()!r} is {values[found[0]]:.15g})"
 
     def leave_few_out(self) -> None:
         self.out |= {name: f"only {count} values" for name, count in self.few.items()}
         self.numbers = [name for name in self.numbers if name not in self.few]
-        for told in (self.encoded, self.filled, self.foreign):
+        for told in (self.encoded, self.filled, self.foreign, self.commas):
             for name in told.keys() & self.few.keys():
                 del told[name]
 
@@ -118,6 +127,10 @@ class _Told:
                     f"Left out: {_few(reasons)}.",
                     "--columns says which to use, --encode takes in those of a few values",
                 )
+            )
+        if self.commas:
+            said.append(
+                Decision(f"Commas are understood: {_few([*self.commas.values()])}.", "--drop NAME leaves one out")
             )
         if self.foreign:
             cells = [f"{name} ({cell!r})" for name, cell in self.foreign.items()]
@@ -170,6 +183,7 @@ def _column(cells: pd.Series, asked: bool, coded: bool, impute: bool, standardis
                 told.foreign[name] = foreign[0]
         if reason is None:
             told.numbers.append(name)
+            told.note_commas(cells, values)
             if not asked and len(np.unique(there)) == 2:
                 told.few[name] = 2
             return Column.learn(cells, (), float(np.median(there)), standardise)
