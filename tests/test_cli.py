@@ -364,7 +364,7 @@ def test_given_from_another_file_by_row_and_by_id(folder, altclust):
     table[["segment"]].to_parquet(folder / "known.parquet")
     by_id = altclust("find", "rows.csv", "--given-file", "known.tsv", "--id", "who", *FAST, "--out", "a")
     assert by_id.returncode == 0, by_id.stderr
-    assert "20 rows lack a label and are free" in words(by_id.stderr)
+    assert "Rows without a label, which are free: 20." in words(by_id.stderr)
     by_row = altclust("find", "rows.csv", "--given-file", "known.parquet", *FAST, "--out", "b")
     assert by_row.returncode == 0, by_row.stderr
     for out in ("a", "b"):

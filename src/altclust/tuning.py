@@ -307,7 +307,9 @@ def _choose_highest(trials: list[Trial], table: pd.DataFrame) -> int:
 def _explain_separation(row: pd.Series, table: pd.DataFrame) -> str:
     share = float(np.exp(row["separation"]))
     faint = table["score"].max() < FAINT and row["source"] == "residual"
-    why = "none is clear, and this is the steadiest without the given means" if faint else "the best"
+    wider = row["score"] < table["score"].max()
+    best = "the widest sigma that shows the clusters of the best" if wider else "the best"
+    why = "none is clear, and this is the steadiest without the given means" if faint else best
     new = "" if np.isnan(row["novelty"]) else f", NMI {row['novelty']:.2f} with what is given"
     return (
         f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}, from the "

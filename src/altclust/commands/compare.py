@@ -92,7 +92,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         _places(task.X.to_numpy(), given),
         task.given,
         name=task.table.name,
-        command=command_line(),
+        command=command_line(again=True),
     )
     rows = [
         {key: None if pd.isna(value) else value for key, value in row.items()} for row in found.table.to_dict("records")

@@ -52,7 +52,7 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     ids = None if id is None else labels(rows.frame[id])
     task = Task(rows, recipe, recipe.apply(rows.frame), given, ids, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_report(target, *summaries_of(task, views, command_line(), own))
+    write_report(target, *summaries_of(task, views, command_line(again=True), own))
     missing = [name for name in figures["given"] if name not in names]
     if missing:
         say(f"{source} has no column {', '.join(missing)}: the report does without.")

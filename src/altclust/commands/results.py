@@ -52,7 +52,7 @@ def write_results(
     new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.X.index)
     if first is not None:
         new.insert(0, "first_view", first)
-    summaries = summaries_of(task, views, command_line())
+    summaries = summaries_of(task, views, command_line(again=True))
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
@@ -122,8 +122,8 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
 
 
 def number(value: float) -> float | None:
-    """A number for JSON, which has no NaN."""
-    return None if math.isnan(value) else float(value)
+    """A number for JSON, which has neither NaN nor infinity."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:

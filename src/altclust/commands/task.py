@@ -73,9 +73,10 @@ def as_json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def command_line() -> str:
-    """What was typed, to be typed again."""
-    return shlex.join(["altclust", *sys.argv[1:]])
+def command_line(again: bool = False) -> str:
+    """What was typed; to be typed again, it may overwrite what it made."""
+    more = ["--force"] if again and "--force" not in sys.argv else []
+    return shlex.join(["altclust", *sys.argv[1:], *more])
 
 
 def prepare(asked: Asked, out: Path, *, files: str, adds: str | None = None) -> Task:
@@ -203,11 +204,12 @@ def read_given(asked: Asked, frame: pd.DataFrame) -> pd.DataFrame | None:
 
 def tell(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:
     """Say how the table was understood, one line per decision."""
-    say(f"Read {table.name}: {len(table.frame):,} rows, {table.frame.shape[1]} columns. {' '.join(table.notes)}")
+    columns = "1 column" if table.frame.shape[1] == 1 else f"{table.frame.shape[1]} columns"
+    say(f"Read {table.name}: {len(table.frame):,} rows, {columns}. {' '.join(table.notes)}")
     if given is not None:
         levels = [f"{name} ({given[name].nunique()} clusters)" for name in given.columns]
         unknown = int(given.isna().any(axis=1).sum())
-        missing = f" {unknown:,} rows lack a label and are free." if unknown else ""
+        missing = f" Rows without a label, which are free: {unknown:,}." if unknown else ""
         say(f"Given: {', '.join(levels)}.{missing}")
     for decision in recipe.decisions:
         say(f"{decision.sentence} [{decision.remedy}]")
