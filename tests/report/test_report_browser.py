@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tests.browser import chromium, needs_chromium
 
-from altclust.report import summarise, write_report
+from altclust.comparison import compare
+from altclust.report import render_comparison, summarise, write_report
 
 pytestmark = needs_chromium
 
@@ -191,3 +192,18 @@ def test_it_prints(open_page, report):
     assert all(section.is_visible() for section in page.locator("section, .panel").all())
     assert page.evaluate("getComputedStyle(document.querySelector('.points path.dim')).opacity") == "1"
     assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_comparison_is_readable(open_page, data, tmp_path, width):
+    found = compare(data.X, data.given, methods=["Residual", "Orth-1", "CIB"], n_clusters=2)
+    page_of = render_comparison(found.table, found.labels, found.agreement, data.X[:, :2], name="<b>moons</b>")
+    (tmp_path / "comparison.html").write_text(page_of, encoding="utf-8")
+    page = open_page(tmp_path / "comparison.html", width)
+    picture(page, f"comparison_{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("h1").inner_text() == "<b>moons</b>"
+    assert "needs counts" in page.locator(".compared").inner_text()
+    cell = page.locator(".compared td").first.bounding_box()
+    assert cell["height"] < 60  # figures stand on one line
+    assert page.locator(".scatter").count() == 2
