@@ -313,6 +313,18 @@ def test_views_of_noise_says_why_there_are_none(folder, altclust):
     assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("abc")
 
 
+def test_ctrl_c_while_python_still_imports(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "altclust", "find", "customers.csv"], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -signal.SIGINT), said  # the latter if Python itself had not begun
+    assert "Traceback" not in said or process.returncode == -signal.SIGINT
+    assert not (folder / "altclust-out").exists()
+
+
 def test_version(folder):
     done = subprocess.run(
         [sys.executable, "-c", "from altclust.cli import main; main()", "--version"],
