@@ -103,11 +103,11 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         "methods": rows,
         "agreement": found.agreement.astype(object).where(found.agreement.notna(), None).to_dict(),
     }
-    task.write(f"table{task.table.suffix}", lambda path: task.table.add(path, new))
     task.write_csv("comparison.csv", found.table)
     task.write_csv("agreement.csv", found.agreement.rename_axis("clustering").reset_index())
     task.write_json("comparison.json", figures)
     task.write("comparison.html", lambda path: path.write_text(page, encoding="utf-8", errors="replace"))
+    task.write_table(new)
     return figures
 
 

@@ -67,7 +67,6 @@ def write_results(
         "stopped": stopped,
         "recipe": task.recipe.to_dict(),
     }
-    task.write(f"table{task.table.suffix}", lambda path: task.table.add(path, new))
     for old in written(task.out, rf"table\.\w+|{VIEW_FILES}"):
         if old.stem not in ("table", *views) or (old.stem == "table" and old.suffix != task.table.suffix):
             old.unlink()
@@ -78,6 +77,7 @@ def write_results(
     if views:
         task.write_csv("directions.csv", pd.concat([_directions(*view) for view in views.items()], ignore_index=True))
         write_report(task.out / "report.html", *summaries)
+    task.write_table(new)
     return figures
 
 

@@ -59,6 +59,15 @@ class Task:
         self.out.mkdir(parents=True, exist_ok=True)
         write_whole(self.out / name, write)
 
+    def write_table(self, new: pd.DataFrame) -> None:
+        """Write the table in its own format with columns more."""
+        name = f"table{self.table.suffix}"
+        try:
+            self.write(name, lambda path: self.table.add(path, new))
+        except (TypeError, ValueError, NotImplementedError) as error:  # a cell that the format's writer does not know
+            why = " ".join(str(error).split())
+            raise InputError(f"{self.out / name} could not be written, all else was: {why.rstrip('.')}.") from error
+
     def write_csv(self, name: str, frame: pd.DataFrame) -> None:
         """Write one table of the results as CSV."""
         self.write(name, lambda path: frame.to_csv(path, index=False))
