@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -150,4 +149,3 @@ def test_the_page_escapes_names(found, rows):
     assert "&lt;script&gt;" in page
     assert "<b>" not in page
     assert "KDAC" in page
-    json.dumps(page)

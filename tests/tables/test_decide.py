@@ -39,7 +39,7 @@ def said(recipe):
 
 
 def test_measures_are_used_and_the_rest_is_named(frame):
-    recipe = learn_recipe(frame, encode=False)
+    recipe = learn_recipe(frame.drop(columns=["city", "member", "flag"]))
     X = recipe.apply(frame)
     assert list(X.columns) == ["income", "height"]
     assert X.to_numpy().mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
@@ -51,7 +51,7 @@ def test_measures_are_used_and_the_rest_is_named(frame):
         "same (always the same)",
         "nothing (empty)",
     ):
-        assert reason in said(recipe) or "more" in said(recipe)
+        assert reason in said(recipe)
     assert all(decision.remedy.startswith("--") for decision in recipe.decisions)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import asdict
 from functools import partial
@@ -17,6 +16,7 @@ import pandas as pd
 from ..confidence import Confidence
 from ..estimators import KDAC
 from ..report import summarise, write_report
+from ..report.summary import number
 from ..tables import Recipe
 from ..tables.cells import readable
 from .task import Task, UsageError, command_line, written
@@ -119,11 +119,6 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
     except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
         raise UsageError(f"{folder} holds no results of `altclust find` or `altclust views`, or only some.") from error
     return figures, recipe, models
-
-
-def number(value: float) -> float | None:
-    """A number for JSON, which has neither NaN nor infinity."""
-    return float(value) if math.isfinite(value) else None
 
 
 def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
