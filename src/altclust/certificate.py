@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from .kernels import Array
+from .kernels import Array, to_numpy
 from .problem import Gamma, KernelEngine, Objective, Problem
 from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
+from .spectral import NOISE
 
 STATIONARY = 1e-2  # first-order residual up to which second-order statements are made
 FLAT = 1e-6  # share of Φ's largest eigenvalue below which curvature counts as none
@@ -39,7 +40,11 @@ class Certificate:
         Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN where it is empty or the
         iteration did not settle.
     verdict : str
-        All of it in one sentence.
+        All of it in one sentence, and another for each tie: a gap that is zero to rounding, so that what was found is
+        one of many.
+    cluster_eigengap : float
+        How far the eigenvalue of U's last column is above the next one, which U leaves out, as a share of it; NaN
+        where there is no such pair above rounding, and in models saved before it was known.
     """
 
     residual: float
@@ -51,6 +56,7 @@ class Certificate:
     right: float
     smallest_curvature: float
     verdict: str
+    cluster_eigengap: float = float("nan")
 
     @property
     def theorem_holds(self) -> bool:
@@ -78,7 +84,22 @@ def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> C
     theorem = left >= right and rank == n_features
     bound = max(STATIONARY, 2 * engine.accuracy)  # what an approximate kernel can tell
     verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
-    return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict)
+    behind = _cluster_eigengap(engine, W, problem.n_clusters)
+    if abs(gap) <= FLAT * size:
+        verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
+    if behind <= FLAT:
+        verdict += (
+            f" U is one of many equally good embeddings, for its eigenvalues are tied at k = {problem.n_clusters}."
+        )
+    return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
+
+
+def _cluster_eigengap(engine: KernelEngine, W: Array, k: int) -> float:
+    """(λ_k − λ_(k+1)) / λ_k of the centred kernel at W; NaN where λ_k is rounding, or the last of all."""
+    values = to_numpy(engine.embed(W, k + 1).values)
+    if len(values) <= k or values[k - 1] <= NOISE * values[0]:
+        return float("nan")
+    return float((values[k - 1] - values[k]) / values[k - 1])
 
 
 def eigengap(phi: Array, W: Array) -> float:

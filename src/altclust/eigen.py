@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_numpy_namespace
-from scipy.linalg import eigh, get_lapack_funcs
+from scipy.linalg import LinAlgError, eigh, get_lapack_funcs
 from scipy.sparse.linalg import lobpcg
 
 from .kernels import Array, like, to_numpy
@@ -19,11 +19,15 @@ MANY_COLUMNS = 600  # from where a warm LOBPCG is faster than LAPACK's subset, e
 def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
     """Eigenpairs low to high of a symmetric matrix, counted from the smallest.
 
-    LAPACK's subset driver may return fewer than asked for where many eigenvalues agree (a σ so small that K is the
-    identity): then all are computed.
+    LAPACK's subset driver may return fewer than asked for, or fail, where many eigenvalues agree (a σ so small that K
+    is the identity, rows that are all equal): then all are computed.
     """
-    values, V = eigh(A, subset_by_index=[low, high])
-    if len(values) <= high - low:
+    try:
+        values, V = eigh(A, subset_by_index=[low, high])
+        found = len(values)
+    except LinAlgError:
+        found = 0
+    if found <= high - low:
         values, V = eigh(A, driver="evd")
         values, V = values[low : high + 1], V[:, low : high + 1]
     return values, V
@@ -150,6 +154,7 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     Q : array, shape (n, n)
         With eigenvalues of at most 1.
     k : int
+        There are at most n.
     start : array, shape (n, k), optional
         The last U.
 
@@ -161,6 +166,7 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
         In the array library, on the device and of the dtype of Q.
     """
     xp, n = array_namespace(Q), Q.shape[0]
+    k = min(k, n)
     block = _first_block(Q, k, start)
     if n > max(FEW, 25 * block.shape[1]):
         found = ritz(Q.__matmul__, krylov(Q.__matmul__, block, 5), k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
 
 def _short(certificate: Certificate) -> str:
     """The verdict up to its reasons."""
-    return certificate.verdict.split(":")[0]
+    return re.split("[:.]", certificate.verdict)[0]
 
 
 def _draw(ax: Any, sets: list[tuple[str, dict[str, Any]]]) -> None:
