@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint docs bench scale quality nightly clean
+.PHONY: demo test lint docs bench scale quality load nightly oldest lock audit release clean
 
 demo: $(READY)
 	$(BIN)/python examples/moon.py --out demo
@@ -41,8 +41,35 @@ quality: $(READY)
 	$(BIN)/python benchmarks/criteria.py --jobs 2 --out benchmarks/out/criteria.jsonl
 	$(BIN)/python benchmarks/confidence.py --jobs 2 --out benchmarks/out/confidence.jsonl
 
-nightly: $(READY)
+# The page with 20 visitors, and what one long search costs the others.
+load: $(READY)
+	$(BIN)/python benchmarks/load.py $(ARGS)
+
+nightly: $(READY) oldest audit
 	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+
+# The tests beside the oldest version of everything that altclust asks for; those say by themselves what is out of date.
+oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --editable . --group dev --constraint .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pytest -n auto -W default
+
+# What exactly to install, with hashes, for those who serve the page to others.
+lock: $(READY)
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --no-annotate \
+	  --custom-compile-command "make lock" --extra app --extra dask --extra excel --extra parquet \
+	  pyproject.toml --output-file requirements.lock
+
+# Known weaknesses of what is locked; needs the registry's list of them.
+audit: $(READY)
+	$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --requirement requirements.lock
+
+release: $(READY)
+	$(BIN)/python tools/release.py "$(VERSION)"
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -51,4 +78,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo site artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest demo site artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
