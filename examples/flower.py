@@ -47,7 +47,7 @@ def draw(small: np.ndarray, given: np.ndarray, labels: np.ndarray) -> plt.Figure
     for ax, title, values in zip(
         axes[1:], ("given: flower or not", "found: light or shade"), (given, labels), strict=True
     ):
-        ax.imshow(values.reshape(small.shape[:2]), cmap=ListedColormap(COLOURS[:2]), interpolation="nearest")
+        ax.imshow(values.reshape(small.shape[:2]), cmap=ListedColormap(list(COLOURS[:2])), interpolation="nearest")
         ax.set_title(title)
     for ax in axes:
         ax.set_axis_off()

@@ -7,6 +7,8 @@ import tomllib
 from itertools import chain
 from pathlib import Path
 
-project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-for asked in sorted({*project["dependencies"], *chain(*project["optional-dependencies"].values())}):
+settings = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+project, tools = settings["project"], settings["dependency-groups"]["dev"]
+frames = [asked for asked in tools if asked.startswith("polars")]  # as old as the scikit-learn that reads them
+for asked in sorted({*project["dependencies"], *chain(*project["optional-dependencies"].values()), *frames}):
     print(re.sub(r"\[.*\]", "", asked).replace(">=", "=="))
