@@ -521,3 +521,20 @@ def test_compare_puts_methods_side_by_side(folder, altclust):
     refused = altclust(*arguments, "--methods", "magic", "--out", "other")
     assert refused.returncode == 2
     assert "--methods 'magic' is not a method: choose among KDAC" in words(refused.stderr)
+
+
+def test_a_name_does_not_steer_the_terminal(altclust, folder):
+    """Sequences that a terminal obeys are shown, not sent; the table comes back with its names as they were."""
+    table = pd.read_csv(folder / "customers.csv").rename(
+        columns={"visits": "vi\x1b]0;title\x07sits", "name": "na\x1b[2J"}
+    )
+    table.to_csv(folder / "odd.csv", index=False)
+    done = altclust("find", "odd.csv", "--given", "segment", "--clusters", 2, "--sigma", 2, "--no-confidence")
+    assert done.returncode == 0, done.stderr
+    assert "vi�]0;title�sits" in done.stdout
+    assert "na�[2J" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "vi\x1b]0;title\x07sits" in (folder / "altclust-out/table.csv").read_text()
+    refused = altclust("find", "odd.csv", "--given", "\x1b[2J")
+    assert refused.returncode == 2
+    assert "\x1b" not in refused.stderr

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import eigh
 from tests.conftest import random_problem
 
-from altclust.eigen import METHODS, fix_signs, leading_eigenvectors, smallest_eigenvectors
+from altclust.eigen import METHODS, fix_signs, lapack_subset, leading_eigenvectors, smallest_eigenvectors
 from altclust.kernels import Gaussian
 from altclust.solvers import subspace_distance
 
@@ -97,3 +98,18 @@ def test_leading_eigenvectors_find_every_copy_of_a_repeated_eigenvalue(seed, clu
     for values, vectors in ((cold, U), (warm, V)):
         assert np.allclose(values, exact, atol=1e-8)
         assert np.linalg.norm(Q @ vectors - vectors * values) < 1e-3
+
+
+def test_where_the_subset_driver_fails_all_are_computed(monkeypatch):
+    """LAPACK's driver for some eigenvectors gives up on matrices such as that of two distinct rows."""
+    A = np.diag([3.0, 1.0, 2.0])
+
+    def failing(matrix, **how):
+        if "subset_by_index" in how:
+            raise np.linalg.LinAlgError("Internal Error.")
+        return eigh(matrix, **how)
+
+    monkeypatch.setattr("altclust.eigen.eigh", failing)
+    values, V = lapack_subset(A, 0, 1)
+    assert values.tolist() == [1.0, 2.0]
+    assert np.allclose(np.abs(V), np.eye(3)[:, [1, 2]])

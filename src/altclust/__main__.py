@@ -6,13 +6,20 @@ import os
 import signal
 import sys
 
+SIGNALS = signal.SIGINT, signal.SIGTERM
+
 
 def main() -> None:
     """Run the command line."""
-    signal.signal(signal.SIGINT, _leave)
+    for one in SIGNALS:
+        signal.signal(one, _leave)
     from .cli import main as run
 
-    run()
+    try:
+        run()
+    finally:
+        for one in SIGNALS:  # all is done, and what Python tidies up at the end would only complain
+            signal.signal(one, signal.SIG_IGN)
 
 
 def _leave(*_: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from importlib.metadata import version
@@ -12,18 +13,20 @@ from rich.console import Console
 from rich.table import Table
 
 from .commands import compare, explore, find, report, tune, views
-from .commands.screen import INTERRUPTED, Stopped, console, say, stop_at_once
+from .commands.screen import INTERRUPTED, SIGNALS, Stopped, console, say, stop_at_once
 from .commands.task import UsageError
 from .datasets import CATALOGUE, data_folder
 from .paper.commands import reproduce_app
 from .validate import InputError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, or none that this user may have
 
 app = typer.Typer(
     help="Find the best clustering of a table that is different from the one you know.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode="rich",
 )
 app.command(epilog=find.EXAMPLES)(find.find)
 app.command(epilog=views.EXAMPLES)(views.views)
@@ -64,15 +67,33 @@ def datasets() -> None:
 def main() -> None:
     """Run the command line; a user's mistake gets a sentence and an exit code, never a traceback."""
     console.quiet = False
-    signal.signal(signal.SIGINT, stop_at_once)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a letter that the terminal does not have is no reason to fail
+    before = [signal.signal(one, stop_at_once) for one in SIGNALS]
     try:
         app()
     except UsageError as error:
         _fail(error, 2)
-    except (InputError, ValueError, OSError) as error:
+    except (InputError, ValueError) as error:
         _fail(error, 1)
-    except Stopped:
-        _fail("interrupted: nothing was written.", INTERRUPTED)
+    except OSError as error:
+        _fail(_in_words(error), 1)
+    except Stopped as stopped:
+        kept = "the rows and figures that were finished are kept, and the same command goes on"
+        _fail(f"interrupted: {kept if sys.argv[1:2] == ['reproduce'] else stopped}.", INTERRUPTED)
+    finally:
+        for one, handler in zip(SIGNALS, before, strict=True):
+            if handler is not None:  # which is one that Python did not set
+                signal.signal(one, handler)
+
+
+def _in_words(error: OSError) -> str:
+    """What the system complains of, and of which file."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    if error.errno in FULL:
+        return f"{error.filename} could not be written, because there is no space left: make room, or write elsewhere."
+    return f"{error.filename} could not be used: {error.strerror}."
 
 
 def _fail(why: object, code: int) -> None:

@@ -35,9 +35,12 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     best = np.inf
     W: Array = np.eye(d, q)
     for seed in rng.integers(2**31, size=ICA_STARTS):
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
-            ica = FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=int(seed)).fit(X)
+            try:
+                ica = FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=int(seed)).fit(X)
+            except ValueError:  # where most rows are equal its components may collapse to zero
+                continue
         directions = ica.components_
         if count < d:
             directions = np.vstack([directions, np.eye(d)])

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -14,6 +18,14 @@ from .validate import InputError, check_given, is_unknown
 
 FAN_IN = 8  # parts that one task adds up
 MOST_CLUSTERS = 10_000  # distinct labels that are still a clustering
+LOOK = 2.0  # seconds between looks at what is awaited
+PATIENCE = 300.0  # seconds that a cluster may be without a worker
+
+logger = logging.getLogger(__name__)
+
+
+class ClusterLost(RuntimeError):
+    """The scheduler or the workers are gone; the message says what to do."""
 
 
 class DaskRows:
@@ -44,11 +56,11 @@ class DaskRows:
         columns = None
         if hasattr(X, "to_dask_array"):
             columns = [str(name) for name in X.columns]
-            X = X.to_dask_array(lengths=True)
+            X = _counted(X)
         if X.ndim != 2:
             raise InputError(f"X has shape {X.shape}: pass a table with rows and columns.")
         if np.isnan(X.shape[0]):
-            X = X.compute_chunk_sizes()
+            X = _counted(X)
         if X.dtype.kind not in "fiub":
             raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
         if X.dtype not in (np.float32, np.float64):
@@ -63,14 +75,14 @@ class DaskRows:
         if given is None:
             return self, []
         if hasattr(given, "to_dask_array"):
-            given = given.to_dask_array(lengths=True)
+            given = _counted(given)
         if not hasattr(given, "dask"):
             found = check_given(given, self.n)
             codes = np.column_stack(found).astype(np.int32)
             blocks = da.from_array(codes, chunks=(self.X.chunks[0], -1))
             return DaskRows(self.X, blocks, self.columns), [int(c.max()) + 1 for c in found]
         if np.isnan(given.shape[0]):
-            given = given.compute_chunk_sizes()
+            given = _counted(given)
         labels = given[:, None] if given.ndim == 1 else given
         if labels.shape[0] != self.n:
             raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")
@@ -98,7 +110,7 @@ class DaskRows:
         parts = [work(function, X, codes, small, step) for X, codes in self._blocks()]
         while len(parts) > 1:
             parts = [gather(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        return dask.compute(parts[0])[0]
+        return _compute(parts[0])[0]
 
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
         """See `Rows`; a Dask array, computed and kept on the workers."""
@@ -115,13 +127,12 @@ class DaskRows:
                 for (X, codes), size in zip(self._blocks(), self.X.chunks[0], strict=True)
             ]
         )
-        return dask.persist(found, optimize_graph=False)[0]
+        with _cluster_in_words():
+            return dask.persist(found, optimize_graph=False)[0]
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
         """See `Rows`; the only rows that ever leave the workers."""
-        import dask
-
-        rows, codes = dask.compute(self.X[indices], self.codes[indices])
+        rows, codes = _compute(self.X[indices], self.codes[indices])
         return np.asarray(rows), np.asarray(codes)
 
     def subset(self, X: Array, codes: np.ndarray) -> Rows:
@@ -130,6 +141,70 @@ class DaskRows:
 
     def model(self, kind: str) -> None:
         """See `ArrayRows`."""
+
+
+def _counted(X: Any) -> Any:
+    """A Dask frame or array as an array whose blocks have lengths."""
+    with _cluster_in_words():
+        return X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X.compute_chunk_sizes()
+
+
+def _compute(*wanted: Any) -> Any:
+    """`dask.compute`, which does not wait for ever where a cluster has lost all its workers."""
+    import dask
+
+    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    if client is None:  # threads or processes of this machine
+        return dask.compute(*wanted)
+    with _cluster_in_words(client):
+        futures = client.compute(wanted)
+        _await(client, futures)
+        return client.gather(futures)
+
+
+def _await(client: Any, futures: Any) -> None:
+    """Wait until the futures are done, and no longer than `PATIENCE` where there is no worker."""
+    from distributed import wait
+
+    alone: float | None = None
+    while True:
+        with suppress(TimeoutError):
+            wait(futures, timeout=LOOK)
+            return
+        if client.scheduler_info().get("workers"):
+            alone = None
+        elif alone is None:
+            alone = time.monotonic()
+            logger.warning("The cluster has no worker: waiting for a new one, %g seconds at most.", PATIENCE)
+        elif time.monotonic() > alone + PATIENCE:
+            client.cancel(futures)
+            raise ClusterLost(f"The cluster has had no worker for {PATIENCE:g} seconds: start some, and begin anew.")
+
+
+@contextmanager
+def _cluster_in_words(client: Any = None) -> Iterator[None]:
+    """One sentence in place of what Dask says when a cluster is lost."""
+    try:
+        yield
+    except (InputError, ClusterLost):
+        raise
+    except Exception as error:
+        kind = type(error)
+        if isinstance(error, CancelledError) or (client is not None and client.status not in ("running", "connecting")):
+            why = (
+                "The scheduler of the cluster was lost, or rows that only a lost worker had: start the cluster and "
+                "make the Dask array again, and begin anew."
+            )
+        elif kind.__name__ == "KilledWorker":
+            why = (
+                "Several workers died one after the other while they had the same block of rows: give them more "
+                "memory, or rechunk the rows into smaller blocks."
+            )
+        elif kind.__module__.startswith("distributed") and isinstance(error, OSError):
+            why = f"The cluster cannot be reached ({error}): start it again, and begin anew."
+        else:
+            raise
+        raise ClusterLost(why) from None
 
 
 def _added(parts: list[Sums]) -> Sums:
@@ -147,7 +222,7 @@ def _distinct(labels: Any) -> np.ndarray:
     parts = [dask.delayed(_known)(block) for block in labels.to_delayed(optimize_graph=False).ravel()]
     while len(parts) > 1:
         parts = [dask.delayed(_union)(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-    found = dask.compute(parts[0])[0]
+    found = _compute(parts[0])[0]
     if len(found) > MOST_CLUSTERS:
         raise InputError(f"given has more than {MOST_CLUSTERS} distinct values: pass labels that rows share.")
     check_given(np.repeat(found, 2), 2 * len(found))  # refuses a single cluster in the usual words

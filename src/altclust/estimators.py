@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .engines import KINDS, choose
 from .fitting import Fit, Procedure, fit_in_memory
-from .kernels import Array
+from .kernels import Array, fits_single
 from .problem import SCALINGS
 from .proved import Proved
 from .rows import STEP, host
@@ -28,7 +28,16 @@ from .solvers import SOLVERS, Solver, Status
 from .sources import checked_rows
 from .spectral import ROUNDINGS
 from .streamed import BLOCK_BYTES, fit_streamed, predict_block, project_block
-from .validate import InputError, centre, check_given, check_solver, enough_memory, generator, scan_rows
+from .validate import (
+    InputError,
+    centre,
+    check_given,
+    check_parameters,
+    check_solver,
+    enough_memory,
+    generator,
+    scan_rows,
+)
 
 REMEDIES = {
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
@@ -148,13 +157,13 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions(set(SOLVERS)), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, 10_000, closed="both")],
         "engine": [StrOptions({"auto", *KINDS})],
-        "memory_limit": [Interval(Real, 1e6, None, closed="left"), None],
+        "memory_limit": [Interval(Real, 1e6, 1e18, closed="both"), None],
         "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [Integral, None],
+        "tol": [Interval(Real, 0, 1e9, closed="both")],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -213,7 +222,7 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         KDAC
             Itself, fitted.
         """
-        self._validate_params()
+        check_parameters(self)
         solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
         how = Procedure(solver, self.n_init, self.rounding, self.max_iter, self.tol, self.callback, self.memory_limit)
         fit = self._fit(X, y, how, generator(self.random_state))
@@ -241,7 +250,10 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
                 table = scan_rows(self, np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64))
                 given = check_given(host(y) if is_torch_array(y) else y, rows.n)
                 centred, mean = centre(self, table)
-                return fit_in_memory(self, centred, mean, given, how, kind, reason, rows.model(kind), rng)
+                model = rows.model(kind)
+                if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
+                    model = None
+                return fit_in_memory(self, centred, mean, given, how, kind, reason, model, rng)
             except MemoryError as error:
                 if self.engine != "auto":
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.floating]
 
+LARGEST_SINGLE = 1e8  # fourth powers of distances stay far from overflow in single precision
+
 
 def into(xp: ModuleType, function: Callable[..., Any], *arrays: Array, out: Array | None) -> Array:
     """function(*arrays), written to out where the array library can do that.
@@ -51,6 +53,11 @@ def to_numpy(A: Array) -> Array:
 def accuracy_of(X: Array) -> float:
     """The first-order residual that arithmetic in the precision of X can still tell from zero."""
     return 1e-3 if X.dtype == array_namespace(X).float32 else 0.0
+
+
+def fits_single(table: Array) -> bool:
+    """Whether the powers of these entries neither overflow nor vanish in single precision."""
+    return bool(1 / LARGEST_SINGLE <= max(table.max(), -table.min()) <= LARGEST_SINGLE)
 
 
 @dataclass(frozen=True)

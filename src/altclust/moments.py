@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace, device
 from scipy.linalg import block_diag
 
-from .kernels import Array, like
+from .kernels import LARGEST_SINGLE, Array, like
 from .rows import Rows
 from .validate import LARGEST, InputError, column_name, warn_of_constant
 
@@ -57,6 +57,15 @@ class Moments(NamedTuple):
         sums = sums - np.diag(pairs)[:, None] * off
         return cls(rows.n, shift + off, scatter, sums, pairs, sizes)
 
+    def check_single(self, dtype: np.dtype) -> None:
+        """Refuse rows whose powers overflow or vanish in single precision, if that is how they are read."""
+        spread = float(np.sqrt(np.max(np.diag(self.scatter)) / self.n))
+        if dtype == np.float32 and not 1 / LARGEST_SINGLE <= spread <= LARGEST_SINGLE:
+            raise InputError(
+                f"X has float32 entries that spread over {spread:.2g}, whose powers overflow or vanish: pass float64, "
+                "or rescale it (sklearn's StandardScaler)."
+            )
+
     def effects(self) -> list[Array]:
         """What each given cluster adds to a centred row, shape (c, d): a regression on all one-hot columns."""
         centring = block_diag(*(np.eye(len(c)) - np.outer(np.ones(len(c)), c / c.sum()) for c in self.counts))
@@ -85,6 +94,16 @@ def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, A
     Y = xp.concat([rows[:, :0], *(one_hot(codes[:, g], size, rows) for g, size in enumerate(sizes))], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards, in words
         return xp.sum(rows, axis=0), rows.T @ rows, Y.T @ rows, Y.T @ Y
+
+
+def check_block(X: Any) -> None:
+    """Refuse new rows that are not finite or too large."""
+    xp = array_namespace(X)
+    if not bool(xp.all(xp.isfinite(X))):
+        raise InputError("X has NaN or infinity: fill it in (sklearn.impute) or leave those rows out.")
+    most = min(LARGEST, float(xp.finfo(X.dtype).max) / 1e6)
+    if not bool(xp.all(xp.abs(X) <= most)):
+        raise InputError(f"X has values beyond {most:g}, whose powers overflow: check the units of these rows.")
 
 
 def _not_finite(X: Any, codes: Any) -> tuple[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,6 +20,8 @@ from .validate import InputError, check_given
 
 STEP = 2048  # rows at once: their kernel to a few hundred landmarks stays in the cache
 TASK = 2 * STEP  # rows per task; sums do not depend on how many threads share the tasks
+
+CHANGED = "was changed or removed while it was read: leave the file as it is, and begin again."
 
 Sums = tuple[np.ndarray, ...]
 
@@ -97,6 +100,7 @@ class ArrayRows:
         self.X = X
         self.codes = np.zeros((len(X), 0), dtype=np.int32) if codes is None else codes
         self.n, self.d = X.shape
+        self._size = _mapped_size(X)
 
     def encode(self, given: Any) -> tuple[Rows, list[int]]:
         """See `Rows`."""
@@ -127,8 +131,20 @@ class ArrayRows:
 
     def read(self, start: int, stop: int) -> Any:
         """Floating-point rows; a view where they are in memory."""
-        X = self.X[start:stop]
-        return X if is_torch_array(X) else _floats(X)
+        X = self._mapped(slice(start, stop))
+        return X if is_torch_array(X) else as_floats(X)
+
+    def _mapped(self, rows: Any) -> Any:
+        """Rows of the array; those of a mapped file are copied while it is sure to have them.
+
+        Looking at what a file no longer has ends the whole process.
+        """
+        if self._size is None:
+            return self.X[rows]
+        size = _mapped_size(self.X)
+        if size is not None and size < self._size:
+            raise InputError(f"X is mapped to {str(self.X.filename)!r}, which {CHANGED}")
+        return np.array(self.X[rows])
 
     def release(self) -> None:
         """Give the pages of a mapped file back: they are read again when needed, and count as ours until then."""
@@ -174,66 +190,22 @@ class ArrayRows:
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
         """See `Rows`."""
-        rows = host(self.X[indices])
+        rows = host(self._mapped(indices))
         self.release()
-        return _floats(rows), host(self.codes[indices])
+        return as_floats(rows), host(self.codes[indices])
 
 
-class ParquetRows(ArrayRows):
-    """Rows of a Parquet file, one row group at a time.
-
-    Parameters
-    ----------
-    path : path
-    columns : list of str, optional
-        Numeric columns; without it, all.
-    codes : int array, shape (n, g), optional
-    """
-
-    def __init__(self, path: Any, columns: list[str] | None = None, codes: Any = None) -> None:
-        from pyarrow.parquet import ParquetFile
-
-        file = ParquetFile(path)
-        missing = set(columns or ()) - set(file.schema_arrow.names)
-        if missing:
-            raise InputError(f"columns={sorted(missing)} are not in {str(path)!r}: it has {file.schema_arrow.names}.")
-        self.path = path
-        kept = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]  # pandas' own
-        self.names = list(columns) if columns is not None else kept
-        self.columns = self.names
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
-        self.n, self.d = int(self.starts[-1]), len(self.names)
-        self.X = None
-        self.codes = np.zeros((self.n, 0), dtype=np.int32) if codes is None else codes
-
-    def with_codes(self, codes: np.ndarray) -> ParquetRows:
-        """The same rows with these codes, shape (n, g)."""
-        return type(self)(self.path, self.names, codes)
-
-    def spans(self) -> list[tuple[int, int]]:
-        """One task per row group."""
-        return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True) if j > i]
-
-    def read(self, start: int, stop: int) -> Array:
-        """The row group that begins there."""
-        from pyarrow.parquet import ParquetFile
-
-        group = int(np.searchsorted(self.starts, start, side="right")) - 1
-        table = ParquetFile(self.path).read_row_group(group, columns=self.names)
-        return np.column_stack([_floats(table[name].to_numpy(), name) for name in self.names])
-
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
-        """See `Rows`."""
-        parts = [
-            self.read(i, j)[inside - i]
-            for i, j in self.spans()
-            if len(inside := indices[(indices >= i) & (indices < j)])
-        ]
-        return np.concatenate(parts), self.codes[indices]
+def _mapped_size(X: Any) -> int | None:
+    """The bytes that the file of a mapped array has; None where there is no such file to look at."""
+    if not isinstance(X, np.memmap) or X.filename is None:
+        return None
+    try:
+        return os.stat(X.filename).st_size
+    except OSError:  # it has lost its name, and stays as it is until the last who maps it is gone
+        return None
 
 
-def _floats(X: Any, name: str | None = None) -> Array:
+def as_floats(X: Any, name: str | None = None) -> Array:
     """Float32 and float64 as they are, other numbers as float64."""
     X = np.asarray(X)
     if X.dtype.kind not in "fiub":

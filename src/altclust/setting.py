@@ -10,9 +10,10 @@ import numpy as np
 
 from .kernels import Array
 from .search import MOST_ROWS, Question
-from .thumb import median_distance, number_of_clusters
+from .starts import check_start
+from .thumb import check_outliers, check_sigma, median_distance, number_of_clusters
 from .tuning import Tuning, search_parameters
-from .validate import check_sigma, check_sizes, check_start
+from .validate import check_sizes
 
 logger = logging.getLogger(__name__)
 
@@ -54,17 +55,20 @@ def settle(
         The search, if there was one.
     """
     n, d = centred.shape
-    k, q, weight, subtract = (
-        None if isinstance(value, str) else value
-        for value in (kdac.n_clusters, kdac.n_components, kdac.novelty_weight, kdac.subtract_given)
-    )
+    # Python's own numbers: numpy's small ones overflow early
+    k = None if isinstance(kdac.n_clusters, str) else int(kdac.n_clusters)
+    q = None if isinstance(kdac.n_components, str) else int(kdac.n_components)
+    weight = None if isinstance(kdac.novelty_weight, str) else float(kdac.novelty_weight)
+    subtract = None if isinstance(kdac.subtract_given, str) else bool(kdac.subtract_given)
     if not given:
         subtract = False
     if not isinstance(kdac.init, str):
         q = check_start(kdac.init, d, q).shape[1]
     check_sizes(n, d, k or 1, q)
+    if isinstance(kdac.sigma, str):
+        check_outliers(centred)
     if (
-        kdac.sigma == "auto"
+        isinstance(kdac.sigma, str)
         and isinstance(kdac.init, str)
         and kdac.init == "spectral"
         and k != 1
@@ -88,10 +92,10 @@ def settle(
         logger.info("chose %s", tuning.reasons)
         setting = Setting(**tuning.parameters)
         return setting, Question(centred, given, setting.n_clusters, q, weight, kdac.scaling, subtract), tuning
-    sigma = median_distance(centred, rng) if kdac.sigma == "auto" else check_sigma(float(kdac.sigma), centred)
+    sigma = median_distance(centred, rng) if isinstance(kdac.sigma, str) else check_sigma(kdac.sigma, centred)
     if k is None:
         k = number_of_clusters(centred, given, sigma, rng)
-    weight, subtract = 1.0 if weight is None else float(weight), bool(subtract)
+    weight, subtract = 1.0 if weight is None else weight, bool(subtract)
     setting = Setting(k, q, sigma, weight, kdac.scaling, subtract, kdac.init)
     # directions that were found elsewhere are judged by a search, as if they had been found here
     searched = not isinstance(kdac.init, str)

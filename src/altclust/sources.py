@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_dask_array, is_torch_array
 
+from .arrays import BadFile, check_fits, declared, file_size
 from .dask_rows import DaskRows
-from .rows import ArrayRows, ParquetRows, Rows
-from .validate import InputError, check_rows, check_shape
+from .file_rows import NpyRows, ParquetRows
+from .rows import ArrayRows, Rows
+from .validate import InputError, check_rows, check_shape, one_line, shown
+
+COPIES = 3  # of a row group, while it is read
 
 
 def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
@@ -83,16 +87,34 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
         raise InputError(f"X={str(path)!r} is no file: check the path.")
     try:
         if path.suffix == ".npy":
-            return open_rows(np.load(path, mmap_mode="r"))  # type: ignore[return-value]
+            with path.open("rb") as file:
+                declared(file, file_size(file))
+            return NpyRows(path)
         if path.suffix == ".parquet":
-            return ParquetRows(path, columns)
+            return _fitting(ParquetRows(path, columns))
     except ImportError as error:
         raise InputError(f"X={str(path)!r} needs pyarrow: pip install altclust[parquet].") from error
+    except BadFile as error:
+        raise InputError(f"X={str(path)!r} {error}") from error
     except InputError:
         raise
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"X={str(path)!r} cannot be read ({error}): write it again.") from error
+    except Exception as error:  # a damaged file makes the libraries that read it fail in many ways
+        raise InputError(f"X={str(path)!r} cannot be read ({one_line(str(error))}): write it again.") from error
     raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it to memory first, or write one of these.")
+
+
+def _fitting(rows: ParquetRows) -> ParquetRows:
+    """The rows, if each of their columns can hold numbers and the largest row group fits into memory."""
+    from pyarrow import types
+    from pyarrow.parquet import read_schema
+
+    numeric = types.is_integer, types.is_floating, types.is_boolean, types.is_null, types.is_dictionary
+    for field in read_schema(rows.path):
+        if field.name in (rows.columns or ()) and not any(is_kind(field.type) for is_kind in numeric):
+            kind = shown(str(field.type))
+            raise InputError(f"X has entries of type {kind} in column {field.name!r}: pass real numbers.")
+    check_fits(COPIES * 8 * rows.d * max((stop - start for start, stop in rows.spans()), default=0))
+    return rows
 
 
 def _real_tensor(X: Any) -> Any:

@@ -9,7 +9,7 @@ from array_api_compat import array_namespace
 from scipy.linalg import qr
 from sklearn.cluster import KMeans
 
-from .kernels import Array, Gaussian, into, like
+from .kernels import LARGEST_SINGLE, Array, Gaussian, into, like
 from .problem import Embedding
 
 ROUNDINGS = ("kmeans", "cluster_qr")
@@ -124,6 +124,11 @@ class KernelMap:
     def block(self, Z: Array) -> Array:
         """`rows` of not too many rows, in their namespace."""
         xp = array_namespace(Z)
+        if (
+            Z.dtype != xp.float64
+            and not max(1 / self.kernel.sigma, self.kernel.sigma, float(xp.max(xp.abs(Z)))) <= LARGEST_SINGLE
+        ):
+            Z = xp.astype(Z, xp.float64)
         K = self.kernel.exponent(Z, like(self.landmarks, Z))
         # A row out of reach of all landmarks has an empty kernel row, where only the offset would speak: it is given
         # as much weight as a training row has, as if it sat that close to its nearest landmark.

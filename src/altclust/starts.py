@@ -12,6 +12,7 @@ from .eigen import fix_signs
 from .kernels import Array, to_numpy
 from .problem import Embedding, KernelEngine, Problem
 from .solvers.grassmann import orthonormal
+from .validate import InputError
 
 
 class SpectralStart(NamedTuple):
@@ -45,6 +46,23 @@ def spectral_start(problem: Problem, engine: KernelEngine, embedding: Embedding 
 def random_start(problem: Problem, rng: np.random.Generator) -> Array:
     """The orthonormal factor of a Gaussian matrix, shape (r, q)."""
     return orthonormal(rng.standard_normal((problem.X.shape[1], problem.n_components)))
+
+
+def check_start(init: Array, d: int, n_components: int | None) -> Array:
+    """An orthonormal start from an array of shape (d, q)."""
+    try:
+        if np.iscomplexobj(init) or np.ma.is_masked(init):
+            raise TypeError("numpy would drop what is imaginary or masked")
+        W = np.asarray(init, dtype=float)
+    except Exception as error:  # its entries may be anything
+        raise InputError("init is not an array of numbers: pass directions of shape (n_features, q).") from error
+    if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
+        raise InputError(f"init has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
+    if n_components is not None and W.shape[1] != n_components:
+        raise InputError(f"init has {W.shape[1]} columns but n_components={n_components}: make them agree.")
+    if not np.isfinite(W).all() or np.linalg.matrix_rank(W) < W.shape[1]:
+        raise InputError("init has NaN, infinity or dependent columns: pass independent directions.")
+    return W
 
 
 def make_starts(

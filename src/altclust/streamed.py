@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from array_api_compat import array_namespace
 from joblib import cpu_count
 
 from .certificate import certify
@@ -24,7 +23,7 @@ from .fitting import FIRST, Fit, Procedure, Rounds, fit_in_memory, for_sample, r
 from .given_means import GivenMeans
 from .kernels import Array, Gaussian, like
 from .metrics import feature_weights, novelty, table_nmi
-from .moments import Moments, indicator_tables, one_hot
+from .moments import Moments, check_block, indicator_tables, one_hot
 from .problem import wide_directions
 from .rows import STEP, Rows, host
 from .setting import Setting, settle
@@ -34,7 +33,6 @@ from .solvers.grassmann import orthonormal
 from .spectral import KernelMap, nearest, round_to_labels, unit_rows
 from .surrogate import Subsampled
 from .threads import fitting_threads
-from .validate import InputError
 
 logger = logging.getLogger(__name__)
 
@@ -109,8 +107,7 @@ def label_block(X: Any, codes: Any, coordinates: Coordinates, W: Array, map: Ker
 
 def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | None, components: Array) -> Any:
     """New rows in the learnt directions."""
-    if not bool(array_namespace(X).all(array_namespace(X).isfinite(X))):
-        raise InputError("X has NaN or infinity: fill it in (sklearn.impute) or leave those rows out.")
+    check_block(X)
     rows = X - like(mean, X)
     return (rows if given_means is None else given_means.remove(rows)) @ like(components, X).T
 
@@ -213,6 +210,7 @@ def fit_streamed(
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
     shift = shift.astype(sample.dtype).astype(float)  # as the blocks will see it
     moments = Moments.of(rows, shift, clusters, kdac)
+    moments.check_single(sample.dtype)
     seen, seen_given = np.asarray(sample[:SEARCHED] - moments.mean, dtype=float), list(codes[:SEARCHED].T)
     with fitting_threads(FIRST):
         setting, question, tuning = settle(kdac, seen, seen_given, rng)

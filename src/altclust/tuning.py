@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,14 +14,16 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 
-from .grid import grid_paths, walk_grid
+from .grid import explain_paper, grid_paths, paper_score, walk_grid
 from .kept import ARRAYS, KeptPaths
 from .kernels import Array
 from .metrics import nmi
+from .orphans import end_with_parent
 from .problem import remove_given, row_space
 from .search import MOST_ROWS, Path, Question, Trial, centre_directions, paths, persistence, walk
 from .threads import fitting_threads
-from .validate import InputError, centre, check_given, check_rows, check_sizes, generator
+from .thumb import check_outliers
+from .validate import InputError, centre, check_given, check_rows, check_sizes, generator, shown
 
 SMALLEST = 0.03  # share of rows below which a cluster is taken for outliers
 FAINT = 1.0  # score below which no trial is clear
@@ -106,14 +108,18 @@ def tune(
     >>> tuning = tune(data.X, data.given, n_clusters=2, random_state=0)
     >>> model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
     """
-    if rule not in RULES:
-        raise InputError(f"rule={rule!r} is not a rule: choose among {', '.join(RULES)}.")
+    if not isinstance(rule, str) or rule not in RULES:
+        raise InputError(f"rule={shown(rule)} is not a rule: choose among {', '.join(RULES)}.")
     if resume is not None and not isinstance(random_state, Integral):
         raise InputError(
             f"resume={str(resume)!r} needs random_state to be a number: the search must be the same again."
         )
-    if novelty_weight is not None and not 0 <= novelty_weight <= 1e9:
-        raise InputError(f"novelty_weight={novelty_weight!r} must lie between 0 and 1e9.")
+    if novelty_weight is not None and not (isinstance(novelty_weight, Real) and 0 <= novelty_weight <= 1e9):
+        raise InputError(f"novelty_weight={shown(novelty_weight)} must lie between 0 and 1e9.")
+    if not isinstance(n_jobs, Integral | None) or n_jobs == 0:
+        raise InputError(f"n_jobs={shown(n_jobs)} must be a whole number but 0; -1 means all cores.")
+    if not isinstance(subtract_given, bool | np.bool_ | None):
+        raise InputError(f"subtract_given={shown(subtract_given)} must be True, False or None.")
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
     codes = check_given(given, len(table))
@@ -121,8 +127,10 @@ def tune(
         raise InputError('subtract_given=True needs something given, and the rule "separation".')
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
+    centred, _ = centre(holder, table)
+    check_outliers(centred)
     return search_parameters(
-        centre(holder, table)[0],
+        centred,
         codes,
         n_clusters=n_clusters,
         n_components=n_components,
@@ -137,10 +145,10 @@ def tune(
 
 
 def _whole(name: str, value: Any) -> int | None:
-    if value is None or value == "auto":
+    if value is None or (isinstance(value, str) and value == "auto"):
         return None
     if not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name}={value!r} must be a whole number of at least 1; leave it out to search for it.")
+        raise InputError(f"{name}={shown(value)} must be a whole number of at least 1; leave it out to search for it.")
     return int(value)
 
 
@@ -225,6 +233,7 @@ def _widest(trials: list[Trial], best: int) -> int:
 
 def search_once(question: Question, seed: int) -> tuple[np.ndarray, float]:
     """The labels and the score of the best trial, in one process."""
+    end_with_parent()
     with fitting_threads(len(question.X)):
         trials = [trial for i, path in enumerate(paths(question)) for trial in walk(question, path, seed + i)]
     table = tabulate(trials)
@@ -265,6 +274,7 @@ def _follow(
 def _numbered(
     follow: Callable[[Question, Path, int], list[Trial]], question: Question, path: Path, i: int, seed: int
 ) -> tuple[int, list[Trial]]:
+    end_with_parent()
     with fitting_threads(len(question.X)):
         return i, follow(question, path, seed + i)
 
@@ -318,28 +328,7 @@ def _explain_separation(row: pd.Series, table: pd.DataFrame) -> str:
     )
 
 
-def _paper_score(table: pd.DataFrame) -> pd.Series:
-    """The quality where the inequality holds; elsewhere how close it comes to holding, below every quality."""
-    if table["inequality"].isna().all():  # W spans everything
-        return table["quality"]
-    ratio = table["inequality"].fillna(-np.inf)
-    return table["quality"].where(ratio >= 1, -1 / np.maximum(ratio, 1e-300))
-
-
-def _explain_paper(row: pd.Series, table: pd.DataFrame) -> str:
-    if np.isnan(row["inequality"]):
-        why = "is silent, since W spans everything, and cluster quality is the highest"
-    elif row["inequality"] >= 1:
-        why = "holds there, and cluster quality is the highest of the points where it does"
-    else:
-        why = f"holds nowhere on the grid and comes closest there (left over right {row['inequality']:.2g})"
-    return (
-        f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g} and "
-        f"novelty_weight={row['novelty_weight']:g}: Theorem 1's inequality {why}; {len(table)} trials."
-    )
-
-
 RULES: dict[str, tuple[Callable, Callable, Callable, Callable, Callable]] = {
     "separation": (paths, walk, _separation_score, _choose_separation, _explain_separation),
-    "paper": (grid_paths, walk_grid, _paper_score, _choose_highest, _explain_paper),
+    "paper": (grid_paths, walk_grid, paper_score, _choose_highest, explain_paper),
 }

@@ -7,21 +7,50 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import date, timedelta
+from numbers import Integral
 from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.validation import validate_data
 
-from .kernels import Array
+from .kernels import Array, fits_single
 
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
 
 
 class InputError(ValueError):
     """Something about the input; the message names the argument, the value and the remedy."""
+
+
+class ParameterError(InputError, InvalidParameterError):
+    """A value that a parameter cannot have: a ValueError and a TypeError, as scikit-learn's own."""
+
+
+def check_parameters(estimator: Any) -> None:
+    """Hold the parameters against the constraints of the estimator's class."""
+    try:
+        with np.errstate(over="ignore"):  # bounds that a half-precision value is compared with
+            estimator._validate_params()
+    except InvalidParameterError as error:
+        raise ParameterError(one_line(str(error))) from error
+
+
+def one_line(text: str, most: int = 400) -> str:
+    """A text for a message: without line breaks, and cut where it is long."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def shown(value: Any) -> str:
+    """A value for a message, whatever its own `repr` does."""
+    try:
+        return one_line(repr(value), 60)
+    except Exception:
+        return f"a {type(value).__name__}"
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
@@ -44,7 +73,11 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
             "X is a sparse matrix: KDAC works on distances between projected rows, which are dense; "
             "pass X.toarray(), or reduce it first (sklearn.decomposition.TruncatedSVD)."
         )
+    if np.ma.is_masked(X):
+        raise InputError(f"X has {np.ma.count_masked(X)} masked cell(s): fill them in, such as X.filled(0).")
     try:
+        if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):  # numpy would count their seconds
+            raise TypeError("times are no numbers")
         table = validate_data(
             estimator,
             X,
@@ -53,16 +86,22 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
             ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
         )
-    except (ValueError, TypeError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # an object may raise anything when it is asked for its rows
         found = _first_foreign(X)
         if found is None:
-            raise
+            reason = one_line(str(error)).rstrip(".")
+            wanted = "at least two rows and one column" if reset else "the columns of the fit"
+            raise ParameterError(f"X cannot be used ({reason}): pass a table of real numbers with {wanted}.") from error
         name, entry = found
         kind = "text" if isinstance(entry, str) else f"a {type(entry).__name__}"
         raise InputError(
-            f"X has {kind} in column {name!r} (such as {str(entry)!r}): drop the column or encode it as numbers."
+            f"X has {kind} in column {name!r} (such as {shown(str(entry))}): drop the column or encode it as numbers."
         ) from error
-    return scan_rows(estimator, table) if scan else table
+    if scan:
+        return scan_rows(estimator, table)
+    return table if table.dtype == np.float64 or fits_single(table) else table.astype(np.float64)
 
 
 def scan_rows(estimator: Any, table: Array) -> Array:
@@ -92,7 +131,7 @@ def _first_foreign(X: Any) -> tuple[Any, Any] | None:
     """The name of the first column with text or times in it, and the first of them."""
     try:
         frame = pd.DataFrame(X.to_dict(as_series=False) if hasattr(X, "to_dicts") else X)
-    except (ValueError, TypeError):
+    except Exception:
         return None
     for j, name in enumerate(frame.columns):
         for entry in frame.iloc[:, j]:
@@ -124,8 +163,7 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
     constant = low == high
     if constant.all():
         raise InputError(
-            f"X has {len(X)} equal rows: every clustering of them is as good as any other; "
-            "check how the table was read."
+            f"X has {len(X)} equal rows: every clustering of them is as good as any other; check how it was read."
         )
     warn_of_constant(estimator, constant)
     mean = np.where(constant, low, X.mean(axis=0))
@@ -162,22 +200,32 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
 
 def given_frame(given: Any) -> pd.DataFrame:
     """Given clusterings as the columns of a frame, under their own names if they have any."""
+    try:
+        frame = _frame(given)
+    except InputError:
+        raise
+    except Exception as error:  # labels may be anything
+        raise InputError(f"given cannot be read ({one_line(str(error))}): pass one label per row.") from error
+    if not frame.shape[1]:
+        raise InputError("given has no columns: pass one label per row, or leave it out.")
+    return frame
+
+
+def _frame(given: Any) -> pd.DataFrame:
     if hasattr(given, "to_dicts"):  # polars frame
         given = given.to_dict(as_series=False)
     elif hasattr(given, "to_list"):  # pandas or polars series
         given = {getattr(given, "name", None) or "given": given.to_list()}
     if sparse.issparse(given):
         raise InputError("given is a sparse matrix: pass one label per row, such as given.toarray().argmax(1).")
-    if not isinstance(given, pd.DataFrame | dict):
-        array = given if isinstance(given, np.ndarray) else np.array(given, dtype=object)
-        if array.ndim not in (1, 2):
-            raise InputError(
-                f"given has {array.ndim} dimensions: pass one label per row, or one column per clustering."
-            )
-        columns = array.reshape(len(array), -1)
-        names = ["given"] if columns.shape[1] == 1 else [f"given {j + 1}" for j in range(columns.shape[1])]
-        return pd.DataFrame(columns, columns=names)
-    return pd.DataFrame(given)
+    if isinstance(given, pd.DataFrame | dict):
+        return pd.DataFrame(given)
+    array = given if isinstance(given, np.ndarray) else np.array(given, dtype=object)
+    if array.ndim not in (1, 2) or not array.size:
+        raise InputError(f"given has {array.ndim} dimensions and {array.size} entries: pass one label per row.")
+    columns = array.reshape(len(array), -1)
+    names = ["given"] if columns.shape[1] == 1 else [f"given {j + 1}" for j in range(columns.shape[1])]
+    return pd.DataFrame(columns, columns=names)
 
 
 def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
@@ -195,8 +243,14 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
         known = [value for value, skip in zip(values, unknown, strict=True) if not skip]
         nested = next((v for v in known if isinstance(v, list | tuple | dict | set | np.ndarray)), None)
         if nested is not None:
-            raise InputError(f"{where} has {nested!r} as a label: pass one string or number per row.")
-        codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
+            raise InputError(f"{where} has {shown(nested)} as a label: pass one string or number per row.")
+        try:
+            codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
+        except Exception as error:  # labels may have comparisons of their own
+            kinds = ", ".join(sorted({type(value).__name__ for value in known}))
+            raise InputError(
+                f"{where} has labels that cannot be compared (of type {kinds}): pass one string or number per row."
+            ) from error
     clusters = int(codes.max()) + 1
     if clusters < 2:
         raise InputError(
@@ -219,19 +273,8 @@ def is_unknown(value: Any) -> bool:
         return False
     try:
         return bool(value != value or value == -1)
-    except (TypeError, ValueError):
+    except Exception:  # an object may answer anything
         return False
-
-
-def check_sigma(sigma: float, X: Array) -> float:
-    """Refuse a kernel that is the identity or all ones on these centred rows."""
-    spread = float(np.max(np.abs(X)))
-    if not 1e-8 * spread <= sigma <= 1e6 * spread:
-        raise InputError(
-            f"sigma={sigma:g} but the rows of X spread over {spread:.2g}: the kernel would see no row, or all rows as "
-            "one; choose a width between a hundredth of the spread and the spread."
-        )
-    return sigma
 
 
 def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> None:
@@ -264,26 +307,23 @@ def generator(random_state: Any) -> np.random.Generator:
     """One Generator from whatever scikit-learn calls a random state."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"random_state={shown(random_state)} is no seed: pass a whole number from 0 on.") from error
 
 
 def check_solver(solver: Any) -> Any:
     """A solver of the user's own must be a dataclass with a tolerance, which the alternation tightens."""
     if not is_dataclass(solver) or isinstance(solver, type) or not hasattr(solver, "tol"):
-        raise InputError(f"solver={solver!r} is not a solver: pass a name, or a dataclass with `tol` such as ISM().")
+        raise InputError(
+            f"solver={shown(solver)} is not a solver: pass a name, or a dataclass with `tol` such as ISM()."
+        )
+    tol, steps = solver.tol, getattr(solver, "max_iter", 1)
+    real = isinstance(tol, int | float | np.integer | np.floating) and tol >= 0
+    if not real or not isinstance(steps, Integral) or steps < 0:
+        raise InputError(
+            f"solver={shown(solver)} has tol={shown(tol)} and max_iter={shown(steps)}: pass a tol of at least 0 and a "
+            "whole number of steps."
+        )
     return solver
-
-
-def check_start(init: Array, d: int, n_components: int | None) -> Array:
-    """An orthonormal start from an array of shape (d, q)."""
-    try:
-        W = np.asarray(init, dtype=float)
-    except (ValueError, TypeError) as error:
-        raise InputError("init is not an array of numbers: pass directions of shape (n_features, q).") from error
-    if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
-        raise InputError(f"init has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
-    if n_components is not None and W.shape[1] != n_components:
-        raise InputError(f"init has {W.shape[1]} columns but n_components={n_components}: make them agree.")
-    if not np.isfinite(W).all() or np.linalg.matrix_rank(W) < W.shape[1]:
-        raise InputError("init has NaN, infinity or dependent columns: pass independent directions.")
-    return W

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .confidence import Confidence
 from .estimators import KDAC
 from .solvers import Status
-from .validate import check_given, check_rows
+from .validate import check_given, check_parameters, check_rows
 
 
 class ViewDiscovery(BaseEstimator):
@@ -65,7 +65,7 @@ class ViewDiscovery(BaseEstimator):
         "estimator": [KDAC, None],
         "max_views": [Interval(Integral, 1, None, closed="left")],
         "significance": [Interval(Real, 0, 1, closed="both")],
-        "n_jobs": [Integral, None],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
         "random_state": ["random_state"],
     }
@@ -103,7 +103,7 @@ class ViewDiscovery(BaseEstimator):
         ViewDiscovery
             Itself, fitted.
         """
-        self._validate_params()
+        check_parameters(self)
         tested = self.n_views == "auto"
         most = self.max_views if isinstance(self.n_views, str) else self.n_views
         table = check_rows(BaseEstimator(), X, reset=True)

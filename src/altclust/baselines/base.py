@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..kernels import Array
 from ..metrics import novelty
 from ..thumb import median_distance, number_of_clusters
-from ..validate import centre, check_given, check_rows, check_sizes, generator
+from ..validate import centre, check_given, check_parameters, check_rows, check_sizes, generator
 
 
 class Baseline(ClusterMixin, BaseEstimator):
@@ -50,7 +50,7 @@ class Baseline(ClusterMixin, BaseEstimator):
         Baseline
             Itself, fitted.
         """
-        self._validate_params()
+        check_parameters(self)
         table = check_rows(self, X, reset=True)
         given = check_given(y, len(table))
         centred, self.mean_ = centre(self, table)

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..kernels import Array, Gaussian
-from ..thumb import median_distance
+from ..thumb import check_sigma, median_distance
 from ..validate import InputError
 from .base import Baseline, kmeans
 
@@ -54,7 +54,7 @@ class MinCEntropy(Baseline):
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "novelty_weight": [Interval(Real, 0, None, closed="left")],
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
         "kernel": [StrOptions({"gaussian", "precomputed"})],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -96,7 +96,7 @@ class MinCEntropy(Baseline):
             if not np.allclose(K, K.T):
                 raise InputError("X is not symmetric but kernel='precomputed': pass the n x n kernel.")
         else:
-            K = Gaussian(median_distance(X, rng) if self.sigma == "auto" else float(self.sigma)).gram(X)
+            K = Gaussian(median_distance(X, rng) if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
         spread = float(K.std()) or 1.0
         for codes in given:
             alike = (codes[:, None] == codes) & (codes >= 0)

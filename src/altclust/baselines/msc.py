@@ -18,7 +18,7 @@ from ..kernels import Array, Gaussian
 from ..problem import Problem, indicators, row_space
 from ..solve import solve
 from ..solvers import ISM, Solver, subspace_distance
-from ..thumb import median_distance
+from ..thumb import check_sigma, median_distance
 from ..validate import InputError, check_rows
 from .base import Baseline
 
@@ -70,7 +70,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "n_views": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, None, closed="left")],
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -103,7 +103,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         inside, basis = row_space(X)
         views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
         q = self._width(inside.shape[1], views + bool(given))
-        kernel = Gaussian(median_distance(X, rng) / 2 if self.sigma == "auto" else float(self.sigma))
+        kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
         Y = indicators(given, n)
         problem = Problem(inside, basis, Y, k, q, self.novelty_weight, kernel)
         engine, solver = DenseEngine(inside, kernel), cast(Solver, ISM())

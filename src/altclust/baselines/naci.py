@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..kernels import Array, Gaussian
-from ..thumb import median_distance
+from ..thumb import check_sigma, median_distance
 from ..validate import InputError
 from .base import Baseline
 
@@ -43,7 +43,7 @@ class NACI(Baseline):
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "novelty_weight": [Interval(Real, 0, None, closed="left")],
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
     }
 
@@ -64,7 +64,7 @@ class NACI(Baseline):
         n = len(X)
         if n > MOST_ROWS:
             raise InputError(f"X has {n} rows: NACI looks at all pairs; pass at most {MOST_ROWS}, a sample.")
-        S = Gaussian(median_distance(X, rng) / 2 if self.sigma == "auto" else float(self.sigma)).gram(X)
+        S = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
         R, T, sizes = S.sum(axis=1), float(S.sum()), np.ones(n)
         V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given)])
         if given:  # η = 1 weighs both informations alike

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ..comparison import METHODS, Comparison
@@ -18,8 +17,9 @@ from ..comparison import compare as run
 from ..problem import remove_given
 from ..report import render_comparison
 from ..validate import check_given
+from .files import writing
 from .options import Asked, Clusters, Out, asking
-from .screen import INTERRUPTED, live, say
+from .screen import INTERRUPTED, live, plain, printable, say
 from .task import Task, UsageError, as_json, check_clusters, command_line, prepare
 
 EXAMPLES = """
@@ -65,7 +65,8 @@ def compare(
             random_state=asked.seed,
         )
         early = bar.interrupted
-    figures = _write(task, found)
+        bar.write()
+        figures = _write(task, found)
     if asked.as_json:
         print(as_json(figures))
     elif not asked.quiet:
@@ -103,11 +104,12 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         "methods": rows,
         "agreement": found.agreement.astype(object).where(found.agreement.notna(), None).to_dict(),
     }
-    task.write_csv("comparison.csv", found.table)
-    task.write_csv("agreement.csv", found.agreement.rename_axis("clustering").reset_index())
-    task.write_json("comparison.json", figures)
-    task.write("comparison.html", lambda path: path.write_text(page, encoding="utf-8", errors="replace"))
-    task.write_table(new)
+    with writing(task, FILES) as files:
+        files.write_csv("comparison.csv", found.table)
+        files.write_csv("agreement.csv", found.agreement.rename_axis("clustering").reset_index())
+        files.write_json("comparison.json", figures)
+        files.write("comparison.html", lambda path: path.write_text(page, encoding="utf-8", errors="replace"))
+        files.write_table(new)
     return figures
 
 
@@ -123,7 +125,7 @@ def _places(X: np.ndarray, given: list[np.ndarray]) -> np.ndarray:
 def _show(found: Comparison, task: Task) -> None:
     novelties = [column for column in found.table.columns if column.startswith("novelty: ")]
     columns = ["method", "clusters", "quality", "silhouette", *novelties, "seconds"]
-    table = Table(*(escape(column) for column in columns), title="What each method found")
+    table = Table(*(plain(column) for column in columns), title="What each method found")
     rows = found.table.to_dict("records")
     for row in rows:
         if not row["problem"]:
@@ -132,7 +134,7 @@ def _show(found: Comparison, task: Task) -> None:
     console.print(table)
     for row in rows:
         if row["problem"]:
-            console.print(f"{row['method']}: {row['problem']}", markup=False, highlight=False)
+            console.print(printable(f"{row['method']}: {row['problem']}"), markup=False, highlight=False)
     if novelties:
         console.print("Novelty is the NMI with what is given: 0 is new.")
     console.print(

@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ..estimators import KDAC
 from .options import Asked, Clusters, Components, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import COMPARING, INTERRUPTED, Live, live, say, start_searchers
+from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
 from .task import Task, UsageError, as_json, check_clusters, prepare
 
 EXAMPLES = """
@@ -103,7 +102,7 @@ def read_parameters(
         content = json.loads(file.read_text(encoding="utf-8"))
         chosen = {name: content[name] for name in CHOSEN} | {"init": np.array(list(content["directions"].values()))}
         columns, scaled = list(content["directions"]), content["standardise"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
     if columns != list(task.X.columns):
         raise UsageError(f"--parameters {file} was chosen for the columns {', '.join(columns)}: run `altclust tune`.")
@@ -118,13 +117,13 @@ def show(figures: dict[str, Any], task: Task) -> None:
     table = Table(title="The alternative view", show_header=False)
     top = list(view["feature_weights"].items())[:5]
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    table.add_row("novelty", f"{view['novelty']:.3f}  (NMI with {escape(', '.join(figures['given']))}; 0 is new)")
+    table.add_row("novelty", f"{view['novelty']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is new)")
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
-    table.add_row("features", escape(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
+    table.add_row("features", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:
-        table.add_row("", escape(sentence))
+        table.add_row("", plain(sentence))
     if view["reasons"] is not None:
-        table.add_row("search", escape(view["reasons"]))
+        table.add_row("search", plain(view["reasons"]))
     if view["confidence"] is not None:
         table.add_row("confidence", view["confidence"]["verdict"])
     table.add_row("proof", view["certificate"]["verdict"])

@@ -13,7 +13,7 @@ from ..tables.cells import known_labels, labels
 from .options import OUTPUT_PANEL
 from .results import read_results, summaries_of
 from .screen import say
-from .task import Task, UsageError, command_line, read
+from .task import Task, UsageError, check_can_write, command_line, read
 
 EXAMPLES = """
 Examples:
@@ -40,6 +40,7 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
         raise UsageError(f"--to {target} is a folder: name a file.")
     if target.exists() and not force:
         raise UsageError(f"{target} exists: choose another --to, or pass --force to overwrite.")
+    check_can_write("--to", target.parent)
     own = table is None
     source = table or folder / f"table{Path(figures['table']).suffix.lower()}"
     rows = read(source)

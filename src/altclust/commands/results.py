@@ -19,7 +19,9 @@ from ..report import summarise, write_report
 from ..report.summary import number
 from ..tables import Recipe
 from ..tables.cells import readable
-from .task import Task, UsageError, command_line, written
+from ..validate import InputError
+from .files import writing
+from .task import Task, UsageError, command_line
 
 VIEW_FILES = r"(alternative|view_\d+)\.(npz|png)"
 FILES = rf"table\.\w+|directions\.csv|figures\.json|report\.html|{VIEW_FILES}"
@@ -67,17 +69,16 @@ def write_results(
         "stopped": stopped,
         "recipe": task.recipe.to_dict(),
     }
-    for old in written(task.out, rf"table\.\w+|{VIEW_FILES}"):
-        if old.stem not in ("table", *views) or (old.stem == "table" and old.suffix != task.table.suffix):
-            old.unlink()
-    for name, model in views.items():
-        task.write(f"{name}.npz", model.save)
-        task.write(f"{name}.png", partial(_picture, model=model, task=task))
-    task.write_json("figures.json", figures)
-    if views:
-        task.write_csv("directions.csv", pd.concat([_directions(*view) for view in views.items()], ignore_index=True))
-        write_report(task.out / "report.html", *summaries)
-    task.write_table(new)
+    with writing(task, FILES) as files:
+        for name, model in views.items():
+            files.write(f"{name}.npz", model.save)
+            files.write(f"{name}.png", partial(_picture, model=model, task=task))
+        if views:
+            directions = [_directions(*view) for view in views.items()]
+            files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
+            files.write("report.html", lambda path: write_report(path, *summaries))
+        files.write_json("figures.json", figures)
+        files.write_table(new)
     return figures
 
 
@@ -109,15 +110,25 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
 
 
 def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]:
-    """The figures, the recipe and the models that `write_results` left in a folder."""
+    """The figures, the recipe and the models that `write_results` left in a folder, which belong together."""
     try:
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
         recipe = Recipe.from_dict(figures["recipe"])
+        features = [name for column in recipe.columns for name in column.features]
         names = [view["name"] for view in figures["views"]]
-        assert all(re.fullmatch(VIEWS, name) for name in names)
+        texts = [figures["table"], *figures["given"], *names]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(figures["given"], list):
+            raise ValueError("table, given and names should be text")
+        if not all(re.fullmatch(VIEWS, name) for name in names):  # they are names of files in this folder, and no other
+            raise ValueError("a view should be named as `write_results` names it")
         models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
-    except (OSError, ValueError, KeyError, TypeError, AssertionError) as error:
-        raise UsageError(f"{folder} holds no results of `altclust find` or `altclust views`, or only some.") from error
+        if any(list(getattr(model, "feature_names_in_", ())) != features for model in models.values()):
+            raise ValueError("the models are of other columns")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        why = f": {error}" if isinstance(error, InputError) else "."
+        raise UsageError(
+            f"{folder} holds no results of `altclust find` or `altclust views`, or only some{why}"
+        ) from error
     return figures, recipe, models
 
 

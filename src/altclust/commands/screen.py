@@ -11,8 +11,10 @@ from typing import Any
 
 from joblib import Parallel, delayed
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from ..orphans import end_with_parent
 from ..solvers import Status
 
 console = Console(stderr=True)
@@ -21,8 +23,14 @@ INTERRUPTED = 130  # exit code after Ctrl-C
 COMPARING = "Comparing with shuffled rows, to tell the view from chance"
 
 
+SIGNALS = signal.SIGINT, signal.SIGTERM  # Ctrl-C, and what `kill` and `timeout` send
+
+
 class Stopped(BaseException):
-    """Ctrl-C, and whoever pressed it does not want to wait for what there is."""
+    """Ctrl-C, and whoever pressed it does not want to wait for what there is; the message says what is left."""
+
+    def __init__(self, left: str = "nothing was written") -> None:
+        super().__init__(left)
 
 
 def stop_at_once(*_: object) -> None:
@@ -30,9 +38,24 @@ def stop_at_once(*_: object) -> None:
     raise Stopped
 
 
+def stop_after_writing(*_: object) -> None:
+    """What Ctrl-C does when nothing is left but to show what was written."""
+    raise Stopped("all results were written")
+
+
+def printable(text: str) -> str:
+    """A text without what a terminal would obey: names and cells come from anywhere."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+
+
+def plain(text: str) -> str:
+    """A text for a cell of a table on the screen, which would take brackets for colours."""
+    return escape(printable(text))
+
+
 def say(sentence: str, style: str | None = None) -> None:
     """One line on the screen, as it is."""
-    console.print(sentence.strip(), style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(printable(sentence.strip()), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 class Live:
@@ -75,17 +98,19 @@ class Live:
 def start_searchers(jobs: int) -> None:
     """Start the processes that search side by side."""
     if jobs != 1:
-        Parallel(n_jobs=jobs)(delayed(int)() for _ in range(2))
+        Parallel(n_jobs=jobs)(delayed(end_with_parent)() for _ in range(2))
 
 
 @contextmanager
 def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once.
 
+    SIGTERM counts as Ctrl-C.
+
     Processes that start begins inherit that Ctrl-C is ignored: it is for this one alone.
     """
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = [signal.signal(one, signal.SIG_IGN) for one in SIGNALS]
     try:
         start()
         with Progress(*columns, console=console, transient=True) as progress:
@@ -99,11 +124,15 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
                 shown.interrupted = True
                 progress.update(shown.bar, description="Ending with what there is (again to leave at once)")
 
-            signal.signal(signal.SIGINT, note)
+            for one in SIGNALS:
+                signal.signal(one, note)
             with _warnings_as_sentences():
                 yield shown
+            if shown.writing:
+                before = [stop_after_writing] * len(SIGNALS)
     finally:
-        signal.signal(signal.SIGINT, before)
+        for one, handler in zip(SIGNALS, before, strict=True):
+            signal.signal(one, handler)
 
 
 @contextmanager

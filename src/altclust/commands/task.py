@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from ..storage import write_whole
 from ..tables import Recipe, Table, learn_recipe, read_table
 from ..tables.cells import known_labels, labels
 from ..validate import InputError, check_given
+from ..whole import can_write
 from .options import Asked
 from .screen import console, say
 
@@ -54,28 +52,6 @@ class Task:
     ids: pd.Series | None
     out: Path
 
-    def write(self, name: str, write: Callable[[Path], Any]) -> None:
-        """Write one file of the results."""
-        self.out.mkdir(parents=True, exist_ok=True)
-        write_whole(self.out / name, write)
-
-    def write_table(self, new: pd.DataFrame) -> None:
-        """Write the table in its own format with columns more."""
-        name = f"table{self.table.suffix}"
-        try:
-            self.write(name, lambda path: self.table.add(path, new))
-        except (TypeError, ValueError, NotImplementedError) as error:  # a cell that the format's writer does not know
-            why = " ".join(str(error).split())
-            raise InputError(f"{self.out / name} could not be written, all else was: {why.rstrip('.')}.") from error
-
-    def write_csv(self, name: str, frame: pd.DataFrame) -> None:
-        """Write one table of the results as CSV."""
-        self.write(name, lambda path: frame.to_csv(path, index=False))
-
-    def write_json(self, name: str, content: dict[str, Any]) -> None:
-        """Write one JSON file of the results."""
-        self.write(name, lambda path: path.write_text(as_json(content) + "\n", encoding="utf-8"))
-
 
 def as_json(content: dict[str, Any]) -> str:
     """Figures for machines."""
@@ -102,7 +78,7 @@ def prepare(asked: Asked, out: Path, *, files: str, adds: str | None = None) -> 
     """
     console.quiet = asked.quiet
     check_folder(out, files, asked.force)
-    _check_can_write(out)
+    check_can_write("--out", out)
     table = read(asked.table)
     frame = table.frame
     for option, names in (("given", asked.given or []), ("id", [asked.id] if asked.id is not None else [])):
@@ -165,11 +141,10 @@ def _check_labels(given: pd.DataFrame | None) -> None:
             raise UsageError(f"--given {name}: {error}") from error
 
 
-def _check_can_write(out: Path) -> None:
+def check_can_write(option: str, folder: Path) -> None:
     """Refuse a folder that nothing can be written to, before anything is computed."""
-    nearest = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
-    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
-        raise UsageError(f"--out {out} cannot be written to: name another folder.")
+    if not can_write(folder):
+        raise UsageError(f"{option} {folder} cannot be written to: name another folder.")
 
 
 def written(out: Path, files: str) -> list[Path]:

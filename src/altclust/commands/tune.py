@@ -14,9 +14,10 @@ from rich.table import Table
 
 from ..tuning import RULES, Tuning
 from ..tuning import tune as search
+from .files import writing
 from .options import Asked, Clusters, Components, Out, asking
 from .screen import INTERRUPTED, live, say, start_searchers
-from .task import Task, as_json, check_clusters, prepare
+from .task import Task, as_json, check_can_write, check_clusters, prepare
 
 EXAMPLES = """
 Examples:
@@ -30,6 +31,7 @@ SHOWN = {
     "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "novelty", "quality", "inequality", "score"),
 }
 HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
+FILES = r"tuning\.csv|parameters\.json"
 BEST = 10  # trials that are shown
 
 RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
@@ -47,8 +49,10 @@ def tune(
     out: Out = Path("altclust-out"),
 ) -> None:
     """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
-    task = prepare(asked, out, files=r"tuning\.csv|parameters\.json")
+    task = prepare(asked, out, files=FILES)
     check_clusters(clusters, task)
+    if resume is not None:
+        check_can_write("--resume", resume)
     with live("Searching", lambda: start_searchers(asked.n_jobs)) as bar:
         tuning = search(
             task.X,
@@ -62,9 +66,12 @@ def tune(
             random_state=asked.seed,
         )
         early = bar.interrupted
-    chosen = _parameters(tuning, task, asked.standardise) | {"seed": asked.seed, "command": _next_command(asked, out)}
-    task.write_csv("tuning.csv", tuning.table)
-    task.write_json("parameters.json", chosen)
+        bar.write()
+        chosen = _parameters(tuning, task, asked.standardise)
+        chosen |= {"seed": asked.seed, "command": _next_command(asked, out)}
+        with writing(task, FILES) as files:
+            files.write_csv("tuning.csv", tuning.table)
+            files.write_json("parameters.json", chosen)
     if asked.as_json:
         print(as_json(chosen))
     elif not asked.quiet:

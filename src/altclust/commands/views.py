@@ -8,14 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from ..estimators import KDAC
 from ..views import ViewDiscovery
 from .options import Asked, Out, Sure, asking
 from .results import FILES, write_results
-from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, say, start_searchers
+from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -93,11 +92,11 @@ def _show(figures: dict[str, Any], task: Task) -> None:
             top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
             sure = view["confidence"] or {"p_value": None, "stability": None}
             numbers = [_shown(value) for value in (view["novelty"], sure["p_value"], sure["stability"])]
-            table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, escape(top))
+            table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, plain(top))
         console.print(table)
     else:
         console.print("No view was found.")
-    console.print(figures["stopped"], markup=False)
+    console.print(printable(figures["stopped"]), markup=False)
     report = f"Open {task.out / 'report.html'}; labels" if figures["views"] else "Labels"
     console.print(f"{report} are in {task.out / f'table{task.table.suffix}'}.", markup=False)
 

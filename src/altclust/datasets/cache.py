@@ -2,13 +2,19 @@
 
 import logging
 import os
+import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pooch
 
 from altclust.datasets.registry import ORIGIN, REGISTRY, REPOSITORY, RegisteredFile
+
+UNFINISHED = ".altclust-download-"  # how the names of folders begin in which files are downloaded
+A_DAY = 24 * 3600.0
 
 
 class DatasetUnavailable(OSError):
@@ -81,14 +87,20 @@ def fetch(name: str) -> Path:
 def _download(file: RegisteredFile, path: Path) -> None:
     if file.remote is None:
         raise FileNotFoundError(f"{path.name} has no download")
-    with _quiet_pooch():
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for left in path.parent.glob(f"{UNFINISHED}*"):  # by a download that was killed
+        with suppress(OSError):
+            if left.stat().st_mtime < time.time() - A_DAY:
+                shutil.rmtree(left)
+    with _quiet_pooch(), TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
         pooch.retrieve(
             _url(file.remote),
             known_hash=f"sha256:{file.sha256}",
             fname=path.name,
-            path=path.parent,
+            path=folder,
             downloader=pooch.HTTPDownloader(timeout=30),
         )
+        os.replace(Path(folder) / path.name, path)
 
 
 def _url(remote: str) -> str:

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..datasets import DatasetUnavailable
+from ..whole import can_write
 from .cells import INITS, METHODS, RUNS, SET_NAMES, VARIANTS, Cell, cells, table_task
 from .section import Section
 from .table1 import BUDGET, run_cells, stored, table_section, write_text
@@ -39,7 +40,15 @@ FIGURES = {
     "hyperparameters": "The appendix's hyperparameters, and how much hangs on them.",
 }
 
-Out = Annotated[Path, typer.Option(help="Folder for the results.")]
+
+def _folder(out: Path) -> Path:
+    """Refuse a folder that nothing can be written to, before anything is computed."""
+    if not can_write(out):
+        raise typer.BadParameter(f"{out} cannot be written to: name another folder.")
+    return out
+
+
+Out = Annotated[Path, typer.Option(help="Folder for the results.", callback=_folder)]
 Runs = Annotated[int, typer.Option(min=1, help="Random starts in each RI row.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Processes side by side; 0 is one for each core.")]
 Budget = Annotated[float, typer.Option(min=0.0, help="Seconds that a row may take; one that is cut off says so.")]

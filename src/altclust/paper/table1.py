@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..storage import write_whole
+from ..orphans import end_with_parent
+from ..whole import write_whole
 from .cells import METHODS, VARIANTS, Cell, run_cell, settings
 from .expected import MEASURES, RULE, agrees, printed
 from .page import build_page
@@ -26,10 +27,11 @@ def stored(cell: Cell, out: Path, budget: float) -> Record | None:
     """The cell as an earlier run left it, if that has the same settings and did not run out of a smaller budget."""
     try:
         record = json.loads(_path(cell, out).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        same = all(record.get(key) == value for key, value in settings(cell).items())
+        _shown(summarise(record))  # what cannot be shown is computed again
+        return record if same and (not record["note"] or budget <= record["budget"]) else None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
-    same = all(record.get(key) == value for key, value in settings(cell).items())
-    return record if same and (not record["note"] or budget <= record["budget"]) else None
 
 
 def run_cells(wanted: Sequence[Cell], out: Path, *, jobs: int = 1, budget: float = BUDGET) -> Iterator[Cell]:
@@ -40,6 +42,7 @@ def run_cells(wanted: Sequence[Cell], out: Path, *, jobs: int = 1, budget: float
 
 
 def _run_and_keep(cell: Cell, out: Path, budget: float) -> Cell:
+    end_with_parent()
     record = run_cell(cell, budget)
     write_text(_path(cell, out), json.dumps(record, indent=1))
     return cell

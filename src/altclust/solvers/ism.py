@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..eigen import smallest_eigenvectors
+from ..eigen import METHODS, smallest_eigenvectors
 from ..kernels import Array
 from ..problem import Objective
+from ..validate import InputError, shown
 from .grassmann import Solution, Status, first_order_residual, geodesic, subspace_distance
 from .newton import newton_steps
 
@@ -49,6 +50,10 @@ class ISM:
     safeguard: bool = True
     finish: bool = True
     eigen: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.eigen, str) or self.eigen not in METHODS:
+            raise InputError(f"eigen={shown(self.eigen)} is not a method: choose among {', '.join(METHODS)}.")
 
     def __call__(self, objective: Objective, W: Array) -> Solution:
         """Lower F from W, shape (d, q)."""

@@ -2,6 +2,7 @@
 
 from .decide import learn_recipe
 from .formats import FORMATS, Table, read_table
+from .limits import Limits
 from .recipe import Recipe
 
-__all__ = ["FORMATS", "Recipe", "Table", "learn_recipe", "read_table"]
+__all__ = ["FORMATS", "Limits", "Recipe", "Table", "learn_recipe", "read_table"]

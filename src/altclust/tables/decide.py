@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pandas as pd
 
-from ..validate import InputError
+from ..validate import InputError, one_line, shown
 from .cells import is_text, labels, numbers
 from .recipe import Column, Decision, Recipe
 
@@ -18,6 +18,7 @@ MOST_ASKED = 200  # of one that was asked for
 MOST_MISSING = 0.5  # share of missing cells, beyond which a column is left out
 IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
 NAMED = 6  # columns that a sentence names
+LONGEST = 200  # characters of each
 
 
 def learn_recipe(
@@ -80,7 +81,7 @@ def learn_recipe(
     dropped = [name for name in frame.columns if name in unwanted and name not in known]
     told.out |= {name: "as asked" for name in dropped if name not in told.out}
     if not used:
-        why = "; ".join(f"{name!r} is left out ({reason})" for name, reason in list(told.out.items())[:NAMED])
+        why = "; ".join(f"{shown(name)} is left out ({reason})" for name, reason in list(told.out.items())[:NAMED])
         raise InputError(f"The table has no column to cluster{': ' + why if why else ''}.")
     return Recipe(tuple(used), tuple(told.decisions(standardise)))
 
@@ -148,7 +149,7 @@ class _Told:
 
 def _few(things: list[str]) -> str:
     more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
-    return ", ".join(thing or "(no name)" for thing in things[:NAMED]) + more
+    return ", ".join(one_line(thing, LONGEST) or "(no name)" for thing in things[:NAMED]) + more
 
 
 def _matching(frame: pd.DataFrame, patterns: Sequence[str], option: str) -> list[str]:

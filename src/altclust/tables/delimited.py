@@ -9,15 +9,19 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pandas as pd
 
+from ..arrays import file_size
 from ..validate import InputError
+from .limits import Limits
 
 DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # a comma may be a decimal point
 HEAD = 64_000  # bytes that are looked at for a guess
 SURE_ROWS = 200
+WIDE = ("utf-16", "utf-32")
+CELL, COLUMN = 50, 2_600  # bytes of memory for one more, beside what stands in the file
 SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some files
 
 
@@ -29,22 +33,28 @@ class Dialect:
     encoding: str
 
 
-def read_delimited(file: BinaryIO) -> tuple[pd.DataFrame, Dialect, list[str]]:
+def read_delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, Dialect, list[str]]:
     """All cells as text, header and all, with the dialect and what was guessed about it."""
     head = file.read(HEAD)
     file.seek(0)
     encoding = _encoding(head)
-    if encoding != "utf-16" and b"\0" in head:
+    if encoding not in WIDE and b"\0" in head:
         raise InputError("The file holds zero bytes, so it is not text: save it as CSV.")
     text = head.decode(encoding, errors="ignore")
     told = SEPARATOR.match(text)
     delimiter = told[1] if told else _delimiter(text)
     try:
+        _check_size(file, delimiter, encoding, bool(told), limits)
         cells = _read(file, delimiter, encoding, skip=bool(told))
         notes = []
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
+        if encoding in WIDE:
+            raise InputError(
+                f"The file begins as {encoding.upper()} and goes on as something else: save it again."
+            ) from error
         file.seek(0)
         encoding = "cp1252"
+        _check_size(file, delimiter, encoding, bool(told), limits)
         cells = _read(file, delimiter, encoding, skip=bool(told))
         notes = ["The file is not UTF-8: it is read as Windows-1252."]
     if delimiter != ",":
@@ -52,7 +62,53 @@ def read_delimited(file: BinaryIO) -> tuple[pd.DataFrame, Dialect, list[str]]:
     return cells, Dialect(delimiter, encoding), notes
 
 
-def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> pd.DataFrame:
+def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: bool, limits: Limits) -> None:
+    """Refuse a table that is too large: short lines count as long as the first, so the file's size does not tell."""
+    size, rows = file_size(file), -1  # the first is the header
+    for block in iter(lambda: file.read(2**20), b""):
+        rows += max(block.count(b"\n"), block.count(b"\r"))
+        whole = block.endswith((b"\n", b"\r"))
+    rows += size > 0 and not whole
+    file.seek(0)
+    columns = _width(file, delimiter, encoding, skip)
+
+    def needed(rows: int) -> float:
+        return 3 * size + columns * (COLUMN + CELL * rows)
+
+    try:
+        limits.check(rows, columns, needed(rows))
+    except InputError:  # but some lines may be in the middle of a cell
+        rows = _count(file, delimiter, encoding, rows)
+        limits.check(rows, columns, needed(rows))
+
+
+def _count(file: BinaryIO, delimiter: str, encoding: str, lines: int) -> int:
+    """How many rows there are below the first; as many as lines where only pandas can tell."""
+    text = io.TextIOWrapper(file, encoding, errors="ignore", newline="")
+    try:
+        return min(lines, sum(1 for row in csv.reader(text, delimiter=delimiter) if row) - 1)
+    except csv.Error:  # a very long cell, for one
+        return lines
+    finally:
+        text.detach()
+        file.seek(0)
+
+
+def _width(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> int:
+    """How many cells the first row has; pandas would make a column of each, which takes long."""
+    text = io.TextIOWrapper(file, encoding, errors="ignore", newline="")
+    try:
+        rows = csv.reader(islice(text, int(skip), None), delimiter=delimiter)
+        return next((len(row) for row in rows if "".join(row).strip() or len(row) > 1), 0)
+    except csv.Error:
+        file.seek(0)
+        return _read(file, delimiter, encoding, skip, nrows=1).shape[1]
+    finally:
+        text.detach()
+        file.seek(0)
+
+
+def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool, **how: Any) -> pd.DataFrame:
     cells = pd.read_csv(
         file,
         sep=delimiter,
@@ -64,6 +120,7 @@ def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> pd.DataF
         na_filter=False,
         encoding=encoding,
         low_memory=False,
+        **how,
     )
     return cells.fillna("")  # rows that are shorter than the first
 
@@ -78,6 +135,8 @@ def write_delimited(path: Path, frame: pd.DataFrame, dialect: Dialect) -> None:
 
 
 def _encoding(head: bytes) -> str:
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "utf-32"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"

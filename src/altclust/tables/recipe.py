@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -111,6 +112,35 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Recipe:
-        """What `to_dict` gave."""
-        columns = [Column(**c | {"levels": tuple(c["levels"]), "centre": tuple(c["centre"])}) for c in plain["columns"]]
-        return cls(tuple(columns), tuple(Decision(*d) for d in plain["decisions"]))
+        """What `to_dict` gave.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If it is anything else.
+        """
+        columns = tuple(_column(**column) for column in plain["columns"])
+        decisions = tuple(Decision(*map(_text, decision)) for decision in plain["decisions"])
+        if not columns or len({column.name for column in columns}) < len(columns):
+            raise ValueError("a recipe has columns, each of which it names once")
+        return cls(columns, decisions)
+
+
+def _column(name: Any, levels: Any, fill: Any, centre: Any, scale: Any) -> Column:
+    """A column from JSON, each part of which is what it should be."""
+    column = Column(_text(name), tuple(map(_text, levels)), _number(fill), tuple(map(_number, centre)), _number(scale))
+    if len(column.centre) != len(column.features) or not column.scale > 0:
+        raise ValueError(f"column {name!r} has another number of centres, or no scale")
+    return column
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} should be text")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r} should be a number")
+    return float(value)

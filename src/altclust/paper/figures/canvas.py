@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ...plotting import scatter
-from ...storage import write_whole
+from ...whole import write_whole
 from ..section import Section
 
 DPI = 150

@@ -113,7 +113,7 @@ def _points(ax: Axes, task: Task, labels: np.ndarray, columns: tuple[int, int], 
 
 def _flower(axes: np.ndarray, given: np.ndarray, found: np.ndarray, directions: np.ndarray) -> None:
     data = load_flower(106)
-    two = ListedColormap(COLOURS[:2])
+    two = ListedColormap(list(COLOURS[:2]))
     axes[0].imshow(data.image)
     axes[1].imshow(given[data.pixel_rows], cmap=two, interpolation="nearest")
     axes[2].imshow(found[data.pixel_rows], cmap=two, interpolation="nearest")

@@ -1,0 +1,37 @@
+"""How large a table may be: asked before a file is expanded, because a small file can hold an enormous table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..arrays import BadFile, check_fits
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is taken at most.
+
+    Attributes
+    ----------
+    rows, columns : float
+    bytes : float
+        Of memory, as far as a file tells beforehand; never more than is free.
+    taker, remedy : str
+        Who takes no more, and what to do about it.
+    """
+
+    rows: float = math.inf
+    columns: float = 100_000  # every column costs time, however few rows it has
+    bytes: float = math.inf
+    taker: str = "altclust"
+    remedy: str = "pass a part of the table"
+
+    def check(self, rows: float, columns: float, needed: float = 0.0) -> None:
+        """Refuse a table of this shape, or one that needs so many bytes."""
+        if rows > self.rows or columns > self.columns:
+            most = f"{self.rows:,} and {self.columns:,}" if math.isfinite(self.rows) else f"{self.columns:,} columns"
+            raise BadFile(
+                f"has {rows:,} rows and {columns:,} columns, and {self.taker} takes at most {most}: {self.remedy}."
+            )
+        check_fits(needed, self.bytes)
