@@ -25,7 +25,8 @@ def find(page):
 
 
 def both_charts(page):
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .scatterlayer .points path').length > 100")
+    # not by a function in the page: its policy forbids to make scripts of strings
+    page.locator(".js-plotly-plot .scatterlayer .points path").nth(100).wait_for(state="attached")
     assert page.locator(".js-plotly-plot:has(.scatterlayer)").count() == 2
 
 

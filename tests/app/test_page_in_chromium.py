@@ -37,6 +37,15 @@ HOSTILE = [
     ":red[x] :smile: $x^2$ -> \"quoted\" 'too' 😀",
 ]
 
+REMOTE = [
+    "![x](http://evil.example/a.png)",
+    "<img src=http://evil.example/b.png>",
+    "[press me](http://evil.example/c) https://evil.example/d",
+    "<link rel=stylesheet href=//evil.example/e.css>",
+    "<style>@import 'http://evil.example/f.css'</style>",
+    "$\\href{http://evil.example/g}{x}$ <svg><image href=http://evil.example/h>",
+]
+
 
 def free_port():
     with closing(socket.socket()) as probe:
@@ -222,14 +231,45 @@ def test_hostile_strings_are_shown_and_never_run(visit):
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(f"^{re.escape(HOSTILE[1])} \\(70 rows")).wait_for()
     page.get_by_role("tab", name="Which columns carry it").click()
-    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .barlayer .point').length > 0")
+    page.locator(".js-plotly-plot .barlayer .point").first.wait_for(state="attached")
     keep_picture(page, "hostile")
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x], a[href^=javascript]").count() == 0
     # the report is opened from a disk, where a script could read files
     content = taken(page, "Report")[1].decode()
-    page.set_content(content)
-    assert page.evaluate("window.hacked") is None
+    opened = page.context.browser.new_page()
+    opened.set_content(content)
+    assert opened.evaluate("window.hacked") is None
+    opened.close()
+
+
+def test_nothing_in_a_table_calls_another_machine(visit):
+    """The fixture notes every request to another host; the policy of the page would refuse it as well."""
+    rng = np.random.default_rng(0)
+    known, hidden = rng.integers(0, 2, (2, 150))
+    frame = pd.DataFrame(
+        {
+            REMOTE[0]: np.array([REMOTE[1], REMOTE[2]])[known],
+            REMOTE[3]: 6 * hidden + rng.standard_normal(150),
+            REMOTE[4]: 5 * hidden + rng.standard_normal(150),
+            REMOTE[5]: 6 * known + rng.standard_normal(150),
+        }
+    )
+    page = visit()
+    upload(page, REMOTE[1].replace("/", "-") + ".csv", frame.to_csv(index=False).encode())
+    page.get_by_text("150 rows, 4 columns.").wait_for()
+    page.get_by_text("How the table is read").click()
+    choose_clusters(page, 2)
+    find(page)
+    brush(page, 1)
+    page.get_by_text(re.compile(r"\d+ rows chosen")).wait_for()
+    page.get_by_placeholder("Name cluster 0").fill(REMOTE[2][:60])
+    page.keyboard.press("Enter")
+    page.get_by_text(re.compile(rf"^{re.escape(REMOTE[2][:60])} \(\d+ rows")).wait_for()
+    for tab in ("Known against new", "Which columns carry it"):
+        page.get_by_role("tab", name=tab).click()
+    page.mouse.move(700, 500)
+    assert page.locator("[src*='evil.example'], [href*='evil.example'], [srcdoc], iframe").count() == 0
 
 
 def test_a_narrow_screen_is_enough(visit, customers_csv):
@@ -274,3 +314,6 @@ def test_another_table_takes_the_place_of_the_first(visit, customers_csv):
     assert page.get_by_text("encountered an error").count() == 0
     find(page)
     assert page.get_by_text("encountered an error").count() == 0
+    for number in range(4):  # the page keeps few files at a time, and the browser gives the others back
+        upload(page, f"table{number}.csv", content)
+        page.get_by_text(f"table{number}.csv: 160 rows").wait_for()

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import gc
 import math
 import threading
 import time
+import weakref
 
 import pytest
 
 from altclust import InputError
-from altclust.app.work import Job, Pool, Progress
+from altclust.app.work import Job, Pool, Progress, shared_pool
 
 
 def finished(job, seconds=5.0):
@@ -103,6 +105,52 @@ def test_jobs_side_by_side_do_not_mix():
     jobs = [pool.submit(Job(task(share), "comparing")) for share in (10, 70)]
     assert [finished(job).result for job in jobs] == [10, 70]
     assert [job.progress.share for job in jobs] == [0.1, 0.7]
+
+
+def test_long_jobs_leave_a_place_for_short_ones():
+    pool, go = Pool(2), threading.Event()
+    begun = [threading.Event() for _ in range(2)]
+
+    def hold(event):
+        def run(job):
+            event.set()
+            return go.wait(5)
+
+        return run
+
+    first, second = (pool.submit(Job(hold(event), long=True)) for event in begun)
+    assert begun[0].wait(5)
+    short = pool.submit(Job(lambda job: "a view"))  # overtakes the second long one
+    assert finished(short).result == "a view"
+    assert not begun[1].is_set()
+    assert second.progress.stage == "waiting"
+    go.set()
+    assert finished(first).result
+    assert finished(second).result
+
+
+def test_long_jobs_run_where_there_is_one_worker():
+    assert finished(Pool(1).submit(Job(lambda job: 1, long=True))).result == 1
+
+
+def test_an_idle_worker_keeps_nothing_of_its_last_job():
+    class Table:
+        pass
+
+    table = Table()
+    gone = weakref.ref(table)
+    job = finished(Pool(1).submit(Job(lambda job, table=table: None)))
+    del job, table
+    for _ in range(100):
+        gc.collect()
+        if gone() is None:
+            break
+        time.sleep(0.02)
+    assert gone() is None
+
+
+def test_nobody_can_make_a_second_pool():
+    assert shared_pool() is shared_pool()
 
 
 def test_the_queue_has_an_order_and_an_end():

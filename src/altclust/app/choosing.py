@@ -20,6 +20,7 @@ from altclust.validate import InputError
 NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
 AUTO = "Let altclust choose"
 MOST_CLUSTERS = 12
+LOST = "This table is gone: the program was started anew, or the page was away for long. Upload it again."
 
 
 def choose(session: Session, pool: Pool) -> None:
@@ -56,6 +57,8 @@ def _choose_table(session: Session) -> None:
             f"A table: {', '.join(suffix[1:] for suffix in FORMATS)}", type=list(FORMATS), key="upload"
         )
         if upload is None:
+            if st.session_state["upload"] is not None:  # the browser still shows a file that is no longer here
+                st.warning(LOST)
             st.caption("The table stays in the memory of the program that serves this page.")
             session.open(None, lambda: None)
         else:

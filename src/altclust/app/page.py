@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from altclust.app.choosing import choose
 from altclust.app.plain import for_markdown
 from altclust.app.session import Session
 from altclust.app.showing import show
+from altclust.app.visits import VISITORS
 from altclust.app.waiting import show_progress
-from altclust.app.work import Pool
+from altclust.app.work import shared_pool
 
 INTRODUCTION = (
     "You have a table and clusters that you already know. This page looks for the best clusters that are "
@@ -17,16 +19,12 @@ INTRODUCTION = (
 )
 
 
-@st.cache_resource
-def shared_pool() -> Pool:
-    """The threads that do the work of all visitors; the only thing that they share."""
-    return Pool()
-
-
 def main() -> None:
     """Lay the page out."""
     st.set_page_config(page_title="altclust: what else is in there?", layout="wide")
     session: Session = st.session_state.setdefault("session", Session())
+    if (visit := get_script_run_ctx()) is not None:
+        VISITORS.note(visit.session_id, session)
     session.finish()
     st.title("What else is in there?")
     st.markdown(INTRODUCTION)

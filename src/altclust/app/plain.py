@@ -26,6 +26,12 @@ def for_plotly(text: Any) -> str:
     return html.escape(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…", quote=False)
 
 
+def for_disk(name: Any) -> str:
+    """The beginning of a file's name that every system takes and that leads to no other folder."""
+    kept = re.sub(r"[^\w .()+-]+", "_", " ".join(str(name).split())).strip(" ._")
+    return kept[:LONGEST].strip(" ._") or "table"
+
+
 def paragraph(text: Any, size: str = "1rem") -> str:
     """HTML of one paragraph with this text."""
     return f'<p style="font-size: {size}; margin: 0; overflow-wrap: anywhere">{html.escape(str(text))}</p>'

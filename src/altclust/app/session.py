@@ -37,7 +37,7 @@ class Session:
     turn : int
         Grows with every change that charts have to be made anew for.
     dropped : int
-        Jobs that were given up: what was set for them goes back to what it was.
+        Jobs that were given up or refused: what was set for them goes back to what it was.
     """
 
     source: Any = None
@@ -88,7 +88,7 @@ class Session:
             self.study, self.place = study, len(study.views) - 1
             self.clear_chosen()
 
-        self._start(pool, Job(study.find), take)
+        self._start(pool, Job(study.find, long=study.large), take)
 
     def change(self, pool: Pool, task: Callable[[Job], Any], stage: str = "searching") -> None:
         """Begin a job that makes another of the view that is shown."""
@@ -100,7 +100,7 @@ class Session:
             study.views[place] = replace(view, names=study.views[place].names)  # it may have got names meanwhile
             self.turn += 1
 
-        self._start(pool, Job(task, stage), take)
+        self._start(pool, Job(task, stage, long=study.large or stage == "comparing"), take)
 
     def _start(self, pool: Pool, job: Job, take: Callable[[View], None]) -> None:
         self.drop_job()
@@ -109,6 +109,7 @@ class Session:
             self.job = pool.submit(job)
         except InputError as error:
             self.problem = str(error)
+            self.dropped += 1
 
     def drop_job(self) -> None:
         """Give the job up and go back to what there was."""
@@ -121,10 +122,11 @@ class Session:
         """Take over what the job has found, if it has ended."""
         if self.job is None or not self.job.done:
             return
-        job, self.job = self.job, None
+        job, take = self.job, self._take
+        self.job = self._take = None
         self.problem = job.error
-        if job.result is not None and self._take is not None:
-            self._take(job.result)
+        if job.result is not None and take is not None:
+            take(job.result)
 
     def name_cluster(self, code: int, name: str) -> None:
         """Call a cluster of the view that is shown by a name."""

@@ -11,7 +11,7 @@ import streamlit as st
 
 from altclust.app import charts, downloads
 from altclust.app.brushing import compare
-from altclust.app.plain import different, paragraph
+from altclust.app.plain import different, for_disk, paragraph
 from altclust.app.session import Session
 from altclust.app.study import Study, View, assess
 from altclust.app.work import Pool
@@ -34,7 +34,7 @@ def show(session: Session, pool: Pool, study: Study, view: View) -> None:
         st.warning(warning)
     compare(session, study, view, summary)
     _tune(session, pool, study, view)
-    _explain(session, view, summary)
+    _explain(session, study, view, summary)
     _download(study)
 
 
@@ -69,7 +69,7 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
     slider, quality, overlap, sure = st.columns([3, 1, 1, 2], gap="medium")
     last = session.place == len(study.views) - 1
     with slider:
-        key = f"weight-{session.place}-{id(study)}-{session.dropped}"
+        key = f"weight-{session.place}-{study.number}-{session.dropped}"
         st.select_slider(
             "Novelty against quality",
             WEIGHTS,
@@ -136,13 +136,13 @@ def _ask_how_sure(session: Session, pool: Pool, view: View) -> None:
         st.rerun()
 
 
-def _explain(session: Session, view: View, summary: dict[str, Any]) -> None:
+def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
     clusters, table, weights = st.tabs(["What sets the clusters apart", "Known against new", "Which columns carry it"])
     with clusters:
         for cluster in summary["clusters"]:
             code = cluster["code"]
             name, sentence = st.columns([1, 3], vertical_alignment="center")
-            key = f"name-{session.place}-{code}-{id(session.study)}"
+            key = f"name-{session.place}-{code}-{study.number}"
             name.text_input(
                 f"Name of cluster {code}",
                 value=view.names.get(code, ""),
@@ -179,7 +179,7 @@ def _download(study: Study) -> None:
     st.markdown("##### Take it home")
     name = study.table.name
     files = [
-        ("Table", downloads.table, f"{Path(name).stem}-alternative{study.table.suffix}", None),
+        ("Table", downloads.table, f"{for_disk(Path(name).stem)}-alternative{study.table.suffix}", None),
         ("Report", downloads.report, "report.html", "text/html"),
         ("Picture", downloads.picture, "view.png", "image/png"),
         ("Figures", downloads.figures, "figures.json", "application/json"),

@@ -12,11 +12,10 @@ import pandas as pd
 from sklearn import datasets as known_sets
 
 from .. import datasets
-from ..tables import Table, read_table
+from ..tables import Limits, Table, read_table
 from ..tables.cells import is_text, labels
-from ..validate import InputError
 
-MOST_ROWS, MOST_COLUMNS = 2_000_000, 20_000
+MOST_ROWS, MOST_COLUMNS, MOST_BYTES = 2_000_000, 20_000, 2e9
 MOST_LEVELS = 12  # of a column that is taken for a clustering
 LOOKED_AT = 200  # columns; the guess should take no time
 TELLING = re.compile(
@@ -26,15 +25,9 @@ TELLING = re.compile(
 
 
 def open_table(source: Path | str | BinaryIO, name: str | None = None) -> Table:
-    """Read a table, and refuse one that is too large for the page."""
-    table = read_table(source, name)
-    rows, columns = table.frame.shape
-    if rows > MOST_ROWS or columns > MOST_COLUMNS:
-        raise InputError(
-            f"{table.name} has {rows:,} rows and {columns:,} columns, and the page takes at most {MOST_ROWS:,} and "
-            f"{MOST_COLUMNS:,}: use `altclust find`, or a part of the table."
-        )
-    return table
+    """Read a table, and refuse one that is too large for the page, before it is expanded if it can be told."""
+    remedy = "use `altclust find`, or a part of the table"
+    return read_table(source, name, Limits(MOST_ROWS, MOST_COLUMNS, MOST_BYTES, "the page", remedy))
 
 
 def guess_given(frame: pd.DataFrame) -> list[str]:

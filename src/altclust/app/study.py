@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +23,7 @@ from .plain import different
 from .work import Job
 
 PATIENCE, FEW_ROUNDS = 0.6, 5  # seconds and rounds after which a moved slider gets an answer
+MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minutes: columns count most
 ALIKE = 0.5  # NMI with what is known, above which a view is not much of an alternative
 
 
@@ -101,6 +103,7 @@ class Study:
     table: Table
     choices: Choices
     views: list[View] = field(default_factory=list)
+    number: int = field(default_factory=count(1).__next__)  # tells it from all others, also from those that are gone
     _summaries: WeakKeyDictionary[View, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
 
     @cached_property
@@ -110,6 +113,11 @@ class Study:
         return learn_recipe(
             self.table.frame, known=chosen.given, columns=chosen.columns, standardise=chosen.standardise
         )
+
+    @property
+    def large(self) -> bool:
+        """Whether a search may take minutes."""
+        return self.table.frame.shape[1] > MANY_COLUMNS or self.table.frame.size > MANY_CELLS
 
     @property
     def decisions(self) -> list[str]:

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ..validate import InputError
@@ -50,6 +51,8 @@ class Job:
         Called with the job; its answer becomes `result`. It hands `on_round` or `on_search` to the work.
     stage : {"searching", "comparing"}
         What it begins with.
+    long : bool
+        Whether it may take minutes: such jobs never take all places.
     patience : float
         Seconds after which a job that nobody looks at stops itself.
 
@@ -62,7 +65,14 @@ class Job:
     progress : Progress
     """
 
-    def __init__(self, task: Callable[[Job], Any], stage: str = "searching", patience: float = FORGOTTEN) -> None:
+    def __init__(
+        self,
+        task: Callable[[Job], Any],
+        stage: str = "searching",
+        long: bool = False,
+        patience: float = FORGOTTEN,
+    ) -> None:
+        self.long = long
         self.result: Any = None
         self.error = ""
         self.progress = Progress()
@@ -124,6 +134,8 @@ class Job:
 class Pool:
     """A few threads that do the jobs of all sessions, first come, first served.
 
+    One place is kept for short jobs, so that nobody with a small table waits for those with large ones.
+
     Parameters
     ----------
     workers : int
@@ -136,6 +148,7 @@ class Pool:
         self._waiting: deque[Job] = deque()
         self._change = threading.Condition()
         self._most = most_waiting
+        self._free_for_long = max(1, workers - 1)
         for _ in range(workers):  # daemons, so that the program can end in the middle of a job
             threading.Thread(target=self._work, daemon=True).start()
 
@@ -145,7 +158,7 @@ class Pool:
             if sum(not waiting.stopping for waiting in self._waiting) >= self._most:
                 raise InputError(f"{self._most} searches are waiting already: try again in a minute.")
             self._waiting.append(job)
-            self._change.notify()
+            self._change.notify_all()
         return job
 
     def ahead(self, job: Job) -> int:
@@ -154,10 +167,28 @@ class Pool:
             before = list(self._waiting)
         return sum(not other.stopping for other in before[: before.index(job)]) if job in before else 0
 
+    def _next(self) -> Job | None:
+        """The first job that may begin now."""
+        for job in self._waiting:
+            if not job.long or job.stopping or self._free_for_long > 0:
+                self._waiting.remove(job)
+                return job
+        return None
+
     def _work(self) -> None:
         while True:
             with self._change:
-                while not self._waiting:
+                while (job := self._next()) is None:
                     self._change.wait()
-                job = self._waiting.popleft()
+                self._free_for_long -= job.long
             job.run()
+            with self._change:
+                self._free_for_long += job.long
+                self._change.notify_all()
+            del job  # an idle thread must not keep what it did last
+
+
+@cache
+def shared_pool() -> Pool:
+    """The threads that do the work of all visitors; not in Streamlit's cache, which any visitor can clear."""
+    return Pool()

@@ -1,0 +1,312 @@
+"""Many visitors of the page at once: errors, memory, waiting, and what one long job costs the others.
+
+Starts the real server in a process of its own and speaks to it as browsers do, so that nearly all processor time is the
+server's. Every visitor uploads a table of their own and takes turns between what people do on the page: press "Find
+another view" with everything left to altclust (a search of all settings), and then move the slider three times (a short
+fit each).
+
+    python benchmarks/load.py                                      # 20 visitors, 200 fits of 1,000 rows, ten minutes
+    python benchmarks/load.py --users 4 --fits 16 --rows 200 --long-rows 0
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+
+from altclust import datasets
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from benchmarks.page_server import Server, serving
+from benchmarks.visitor import Visitor
+
+EVERY = 20  # fits between two looks at the memory
+AHEAD = re.compile(r"(\d+) before you")
+REFUSED = "searches are waiting already"
+WEIGHTS = ("20", "0.1", "5")  # where the slider goes after a search
+
+
+def table(rows: int, seed: int) -> bytes:
+    """A CSV with three known blobs and two moons behind them."""
+    data = datasets.views(rows, ("blobs", "moons"), (3, 2), random_state=seed)
+    frame = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(given=data.given)
+    return frame.to_csv(index=False).encode()
+
+
+@dataclass
+class Fit:
+    """One fit as its visitor saw it."""
+
+    kind: str
+    first: float  # seconds from the click to the first message
+    whole: float
+    gaps: list[float] = field(default_factory=list)  # seconds between two messages
+    ahead: list[int] = field(default_factory=list)  # how many were told to be before, one after the other
+
+
+async def find(visitor: Visitor) -> Fit:
+    """Press the button and wait for the result."""
+    start, before, told = time.monotonic(), visitor.times, len(visitor.sentences)
+    await visitor.press("find")
+    await visitor.settled(before)
+    return _fit("search", visitor, start, told)
+
+
+async def slide(visitor: Visitor, weight: str) -> Fit:
+    """Move the slider and wait for the result."""
+    start, before, told = time.monotonic(), visitor.times, len(visitor.sentences)
+    await visitor.choose("weight-", weight)
+    await visitor.settled(before)
+    return _fit("slider", visitor, start, told)
+
+
+def _fit(kind: str, visitor: Visitor, start: float, told: int) -> Fit:
+    end = time.monotonic()
+    moments = [moment for moment, _ in visitor.sentences[told:]] or [end]
+    ahead = [int(found[1]) for _, text in visitor.sentences[told:] if (found := AHEAD.search(text))]
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    return Fit(kind, moments[0] - start, end - start, gaps, ahead)
+
+
+@asynccontextmanager
+async def visiting(url: str):
+    """An open tab, closed at the end."""
+    visitor = Visitor(url)
+    await visitor.open()
+    try:
+        yield visitor
+    finally:
+        await visitor.close()
+
+
+@dataclass
+class Crowd:
+    """What came of many visitors at once."""
+
+    asked: int = 0
+    fits: list[Fit] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)  # megabytes after every 20 fits
+
+    @property
+    def growth(self) -> float:
+        """Memory after the last fifth of the fits against that after the second tenth up to the third."""
+        early, late = self.memory[:3], self.memory[-3:]
+        return statistics.mean(late) / statistics.mean(early)
+
+    @property
+    def falling(self) -> bool:
+        """Whether the number before a visitor never rose while they waited."""
+        return all(fit.ahead == sorted(fit.ahead, reverse=True) for fit in self.fits)
+
+
+async def crowd(server: Server, users: int, fits: int, rows: int, every: int = EVERY) -> Crowd:
+    """So many visitors share so many fits: a search, the slider three times, a search, ..."""
+    seen = Crowd()
+
+    async def visit(seed: int) -> None:
+        async with visiting(server.url) as visitor:
+            try:
+                await visitor.upload(f"table {seed}.csv", table(rows, seed))
+                for turn in range(fits // users):
+                    seen.asked += 1
+                    fit = await (slide(visitor, WEIGHTS[turn % 4 - 1]) if turn % 4 else find(visitor))
+                    if not visitor.has("weight-"):
+                        visitor.wrong.append(f"there is no result: {visitor.words()}")
+                    seen.fits.append(fit)
+                    if len(seen.fits) % every == 0:
+                        seen.memory.append(server.memory())
+                        print(f"  {len(seen.fits)} fits, {seen.memory[-1]:.0f} MB", file=sys.stderr, flush=True)
+            except (TimeoutError, ConnectionError, LookupError) as error:
+                visitor.wrong.append(f"{error!r}, while the page said: {visitor.words()[-200:]}")
+            seen.wrong += visitor.wrong
+
+    await asyncio.gather(*(visit(seed) for seed in range(users)))
+    return seen
+
+
+@dataclass
+class Beside:
+    """What others see while nothing, or something long, is under way."""
+
+    reruns: list[float]
+    fits: list[Fit]
+
+
+async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
+    """One visitor reruns the page again and again, another one searches."""
+    async with visiting(server.url) as looking, visiting(server.url) as searching:
+        await searching.upload("small.csv", table(rows, 0))
+        reruns: list[float] = []
+
+        async def look() -> None:
+            while True:
+                reruns.append(await looking.rerun())
+                await asyncio.sleep(0.2)
+
+        task = asyncio.create_task(look())
+        fits = [await find(searching) for _ in range(searches)]
+        task.cancel()
+        return Beside(reruns, fits)
+
+
+async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -> tuple[Beside, Beside, bool]:
+    """What others see without and with comparisons with chance of large tables; whether those still ran at the end."""
+    async with visiting(server.url) as first, visiting(server.url) as second:
+        visitors = [first, second][:longs]
+        for visitor in visitors:
+            await visitor.upload("long.csv", table(long_rows, 1))
+            await find(visitor)
+        alone = await beside(server, rows)
+        for visitor in visitors:
+            told = len(visitor.sentences)
+            await visitor.press("sure")
+            await visitor.until(lambda visitor=visitor, told=told: len(visitor.sentences) > told)
+        crowded = await beside(server, rows)
+        running = any(visitor.shown("progress") for visitor in visitors)
+        for visitor in visitors:
+            if visitor.shown("progress"):
+                await visitor.press("cancel")
+                await visitor.until(lambda visitor=visitor: not visitor.shown("progress"))
+    return alone, crowded, running
+
+
+async def turned_away(server: Server, people: int, rows: int) -> tuple[int, list[str]]:
+    """All press the button at the same moment; how many get the sentence, and what went wrong."""
+    visitors = [Visitor(server.url) for _ in range(people)]
+    content = table(rows, 0)
+    for visitor in visitors:
+        await visitor.open()
+        await visitor.upload("table.csv", content)
+    for visitor in visitors:
+        await visitor.press("find")
+    for visitor in visitors:
+        await visitor.until(lambda visitor=visitor: bool(visitor.sentences) or was_refused(visitor))
+    refused = sum(was_refused(visitor) for visitor in visitors)
+    for visitor in visitors:
+        if visitor.shown("progress"):
+            await visitor.press("cancel")
+    for visitor in visitors:
+        await visitor.until(lambda visitor=visitor: not visitor.shown("progress"))
+        await visitor.close()
+    return refused, [sentence for visitor in visitors for sentence in visitor.wrong]
+
+
+def was_refused(visitor: Visitor) -> bool:
+    """Whether the page says that too many wait."""
+    return any(REFUSED in alert.body for alert in visitor.shown("alert"))
+
+
+async def left_behind(server: Server, rows: int) -> float:
+    """Seconds from a closed tab to the end of its long job, which makes room for another one's."""
+    first = Visitor(server.url)
+    await first.open()
+    async with visiting(server.url) as second:
+        for visitor in (first, second):
+            await visitor.upload("table.csv", table(rows, 1))
+            await find(visitor)
+        for visitor in (first, second):
+            told = len(visitor.sentences)
+            await visitor.press("sure")
+            await visitor.until(lambda visitor=visitor, told=told: len(visitor.sentences) > told)
+        if not second.sentences[-1][1].startswith("Waiting"):
+            raise AssertionError(f"two long jobs run side by side: {second.sentences[-1]}")
+        await first.close()
+        start = time.monotonic()
+        await second.until(lambda: second.sentences[-1][1].startswith("Comparing"))
+        return time.monotonic() - start
+
+
+async def emptied(server: Server, seconds: float = 150.0) -> tuple[int, int]:
+    """Sessions and bytes of uploads that are left once everybody is gone."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and (server.sessions() or server.uploads()):
+        await asyncio.sleep(2)
+    return server.sessions(), server.uploads()
+
+
+def median(values: Sequence[float]) -> float:
+    """The median; not a number where there is nothing."""
+    return statistics.median(values) if values else float("nan")
+
+
+def show(*row: object) -> None:
+    """One line of the table."""
+    print(f"{row[0]:<58} {' '.join(str(cell) for cell in row[1:])}", flush=True)
+
+
+async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
+    with serving() as server:
+        start = time.monotonic()
+        show("memory of the idle server", f"{server.memory():.0f} MB")
+        if long_rows:
+            for longs in (1, 2):
+                alone, crowded, running = await long_jobs(server, rows, long_rows, longs)
+                show(f"{longs} comparison(s) with chance, {long_rows:,} rows, all the time", running)
+                ratio = median(crowded.reruns) / median(alone.reruns)
+                show("  a plain rerun alone, beside (ms), ratio", f"{1e3 * median(alone.reruns):.0f}",
+                     f"{1e3 * median(crowded.reruns):.0f}", f"{ratio:.2f}")  # fmt: skip
+                for what in ("first", "whole"):
+                    before, after = (median([getattr(fit, what) for fit in one.fits]) for one in (alone, crowded))
+                    name = "click to first message" if what == "first" else "whole search"
+                    show(f"  {name} alone, beside (s), ratio", f"{before:.2f} {after:.2f} {after / before:.2f}")
+                gaps = [max(fit.gaps, default=0.0) for one in (alone, crowded) for fit in one.fits]
+                show("  longest silence between messages alone, beside (s)",
+                     f"{max(gaps[:3]):.2f} {max(gaps[3:]):.2f}")  # fmt: skip
+        began = time.monotonic()
+        seen = await crowd(server, users, fits, rows)
+        took = time.monotonic() - began
+        searches = [fit for fit in seen.fits if fit.kind == "search"]
+        show("visitors, rows of each table", users, rows)
+        show("fits asked, finished, seconds", seen.asked, len(seen.fits), f"{took:.0f}")
+        show("  of them searches, moves of the slider", len(searches), len(seen.fits) - len(searches))
+        show("errors in pages, lines in the server's terminal", len(seen.wrong), len(server.complaints()))
+        for line in [*seen.wrong, *server.complaints()][:10]:
+            show("  ", line[:200])
+        show("click to first message, median and most (s)", f"{median([fit.first for fit in searches]):.2f}",
+             f"{max(fit.first for fit in searches):.2f}")  # fmt: skip
+        gaps = [gap for fit in searches for gap in fit.gaps]
+        show("silence between messages, median and most (s)", f"{median(gaps):.2f} {max(gaps, default=0.0):.2f}")
+        waited = [fit for fit in searches if fit.ahead]
+        show("searches that were told how many are before them", len(waited))
+        show("most before one, and whether the number only fell", max((fit.ahead[0] for fit in waited), default=0),
+             seen.falling)  # fmt: skip
+        show(f"memory after every {EVERY} fits (MB)", *(f"{one:.0f}" for one in seen.memory))
+        if len(seen.memory) >= 6:
+            show("  growth, last three looks against the first three", f"{seen.growth:.3f}")
+        if long_rows:
+            show("a tab is closed: its long job ends after (s)", f"{await left_behind(server, rows):.0f}")
+        refused, wrong = await turned_away(server, users + 6, 200)
+        show(f"of {users + 6} who press at once: turned away with a sentence", refused)
+        show("  errors in pages", len(wrong))
+        sessions, uploads = await emptied(server)
+        show("after all have left: sessions, bytes of uploads, memory", sessions, uploads, f"{server.memory():.0f} MB")
+        show("seconds in all", f"{time.monotonic() - start:.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--users", type=int, default=20)
+    parser.add_argument("--fits", type=int, default=200, help="in all")
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--long-rows", type=int, default=100_000, help="of the long jobs; 0 leaves it out")
+    arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server never stays behind
+    asyncio.run(run(arguments.users, arguments.fits, arguments.rows, arguments.long_rows))
+
+
+if __name__ == "__main__":
+    main()

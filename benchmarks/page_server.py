@@ -1,0 +1,92 @@
+"""The page's real server in a process of its own, as `altclust explore` starts it, for benchmarks and tests."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+
+
+@dataclass
+class Server:
+    """The page's server, in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def memory(self, figure: str = "VmRSS") -> float:
+        """Megabytes that it holds (resident set); VmHWM is the most that it ever held."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith(figure):
+                return int(line.split()[1]) / 1024
+        raise OSError("the server has ended")
+
+    def figures(self) -> dict[str, float]:
+        """What it counts itself: sessions, and bytes of uploads."""
+        told = requests.get(f"{self.url}/_stcore/metrics", timeout=60).text
+        pairs = (line.rsplit(" ", 1) for line in told.splitlines() if not line.startswith("#"))
+        return {name: float(value) for name, value in pairs}
+
+    def sessions(self) -> int:
+        """Tabs that are open."""
+        return int(next(value for name, value in self.figures().items() if name.startswith("active_sessions")))
+
+    def uploads(self) -> int:
+        """Bytes of uploaded files that it keeps."""
+        return int(sum(value for name, value in self.figures().items() if "UploadedFileManager" in name))
+
+    def complaints(self) -> list[str]:
+        """Lines in its terminal beyond the one that says where it is: warnings and errors."""
+        return [line for line in self.log.read_text().splitlines()[1:] if line.strip()]
+
+
+@contextmanager
+def serving(*arguments: str, **environment: str) -> Iterator[Server]:
+    """A server that is ready, until the end of the block; Ctrl-C ends it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "altclust", "explore", "--no-browser", "--port", str(port), *arguments],
+                cwd=folder,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"HOME": folder} | environment,
+            )
+        server = Server(f"http://127.0.0.1:{port}", process, log)
+        try:
+            _wait_for(server)
+            yield server
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_for(server: Server) -> None:
+    for _ in range(240):
+        if server.process.poll() is not None:
+            raise OSError(f"the server did not start: {server.log.read_text()}")
+        try:
+            requests.get(f"{server.url}/_stcore/health", timeout=5).raise_for_status()
+            return
+        except requests.RequestException:
+            time.sleep(0.25)
+    raise OSError("the server did not start")
