@@ -154,7 +154,7 @@ def _compute(*wanted: Any) -> Any:
     import dask
 
     client = getattr(dask.base.get_scheduler(), "__self__", None)
-    if client is None:  # threads or processes of this machine
+    if not hasattr(client, "scheduler_info"):  # threads or processes of this machine, or a scheduler of the user's own
         return dask.compute(*wanted)
     with _cluster_in_words(client):
         futures = client.compute(wanted)

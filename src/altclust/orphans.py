@@ -17,7 +17,7 @@ def end_with_parent() -> None:
 
     Left alone, it would work on until its task is done, and then wait for more for minutes.
     """
-    if multiprocessing.current_process().name != "MainProcess":
+    if multiprocessing.current_process().name.startswith("Loky"):  # as joblib calls them
         threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
 
 

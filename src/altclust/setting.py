@@ -65,8 +65,7 @@ def settle(
     if not isinstance(kdac.init, str):
         q = check_start(kdac.init, d, q).shape[1]
     check_sizes(n, d, k or 1, q)
-    if isinstance(kdac.sigma, str):
-        check_outliers(centred)
+    check_outliers(centred)
     if (
         isinstance(kdac.sigma, str)
         and isinstance(kdac.init, str)

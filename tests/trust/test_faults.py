@@ -6,24 +6,26 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import signal
 import stat
 import subprocess
 import sys
-import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.trust import faults
 
 from altclust import KDAC
 from altclust.cli import main
 from altclust.commands.screen import SIGNALS
 from altclust.whole import Together, can_write, write_whole
+
+fcntl = pytest.importorskip("fcntl", reason="faults are made with what Linux has")
+faults = pytest.importorskip("tests.trust.faults", reason="faults are made with what Linux has")
 
 RUNS = int(os.environ.get("ALTCLUST_FAULT_RUNS", "1"))
 OFTEN = (
@@ -113,11 +115,8 @@ def test_many_at_once_write_the_same_name(tmp_path):
         for _ in range(30):
             write_whole(tmp_path / "a.txt", lambda path: path.write_text(text * 1000))
 
-    writers = [threading.Thread(target=write, args=(letter,)) for letter in "abcd"]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
+    with ThreadPoolExecutor(4) as writers:
+        list(writers.map(write, "abcd"))
     assert set(names(tmp_path)) == {"a.txt"}
     assert (tmp_path / "a.txt").read_text() in {letter * 1000 for letter in "abcd"}
 
@@ -198,14 +197,16 @@ def test_ctrl_c_after_the_results_were_written_says_so(tmp_path):
 def test_a_process_of_ours_ends_with_whoever_started_it(tmp_path):
     script = (
         "import os, multiprocessing, time\nfrom altclust.orphans import end_with_parent\n"
-        "multiprocessing.current_process().name = 'Worker'\nend_with_parent()\nprint(os.getpid(), flush=True)\n"
-        "time.sleep(60)"
+        "multiprocessing.current_process().name = 'LokyProcess-1'\nend_with_parent()\n"
+        "print(os.getpid(), flush=True)\ntime.sleep(600)"
     )
     parent = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {script!r}]); input()"
     process = subprocess.Popen([sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     process.stdout.readline()  # the child is there, and watches
     process.kill()
-    assert process.stdout.read() == ""  # which ends when the child does, long before its minute is over
+    began = time.monotonic()
+    assert process.stdout.read() == ""  # which ends when the child does
+    assert time.monotonic() - began < 60  # of its ten minutes
     process.communicate()
 
 

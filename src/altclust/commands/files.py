@@ -24,8 +24,8 @@ class Files:
 
     def write(self, name: str, write: Callable[[Path], Any]) -> None:
         """Write one file of the results."""
-        self.names.add(name)
         self._together.write(self._task.out / name, write)
+        self.names.add(name)
 
     def write_csv(self, name: str, frame: pd.DataFrame) -> None:
         """Write one table of the results as CSV."""
