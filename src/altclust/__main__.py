@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+from typing import Any
 
 SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
 def main() -> None:
     """Run the command line."""
-    for one in SIGNALS:
-        signal.signal(one, _leave)
+    # The first that is registered runs last: after it, Python would give the signals back to the system.
+    atexit.register(_at_signals, signal.SIG_IGN)
+    _at_signals(_leave)
     from .cli import main as run
 
     try:
         run()
     finally:
-        for one in SIGNALS:  # all is done, and what Python tidies up at the end would only complain
-            signal.signal(one, signal.SIG_IGN)
+        _at_signals(_end)
+
+
+def _at_signals(do: Any) -> None:
+    for one in SIGNALS:
+        signal.signal(one, do)
 
 
 def _leave(*_: object) -> None:
     """Nothing has begun yet, and an import that is under way cannot be trusted to pass an exception on."""
     sys.stderr.write("altclust: interrupted: nothing was written.\n")
     sys.stderr.flush()
+    os._exit(130)
+
+
+def _end(*_: object) -> None:
+    """All is done; a thread that Python waits for must not hold the user, and what it tidies up would only complain."""
     os._exit(130)
 
 

@@ -17,6 +17,7 @@ from .validate import InputError, shown
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 LONGEST_NAME = 500
 LAST_CHARACTER = 0x10FFFF
+TAKEN = 0.9  # share of the free memory: needs are estimated, and other programs go on taking theirs
 LARGEST_DIRECTORY = 10e6  # bytes; some hundred thousand members
 OBJECTS = "is damaged or holds Python objects, which could run code: write it again as plain arrays."
 
@@ -95,7 +96,7 @@ def open_archive(file: BinaryIO) -> zipfile.ZipFile:
     for member in archive.infolist():
         name = member.orig_filename
         parts = name.replace("\\", "/").removesuffix("/").split("/")
-        if len(name) > LONGEST_NAME or not name.isprintable() or {"", ".."} & set(parts) or ":" in parts[0]:
+        if len(name) > LONGEST_NAME or not name.isprintable() or {"", ".."} & set(parts) or parts[0].endswith(":"):
             raise BadFile(f"has a member with the odd name {shown(name)}: write it again.")
         if stat.S_ISLNK(member.external_attr >> 16):
             raise BadFile(f"has a link named {shown(name)} in it: write it again.")
@@ -127,10 +128,11 @@ def _check_directory(file: BinaryIO) -> None:
 
 
 def check_fits(needed: float, most: float | None = None) -> None:
-    """Refuse what would take more than so many bytes, or than there are."""
-    free = free_memory()
-    if needed > min(free, math.inf if most is None else most):
-        where = f"{gigabytes(free)} are free" if most is None or free < most else f"{gigabytes(most)} are taken at most"
+    """Refuse what would take more than so many bytes, or nearly all that there are."""
+    most = math.inf if most is None else most
+    free = TAKEN * free_memory()
+    if needed > min(free, most):
+        where = f"{gigabytes(free)} are free for it" if free < most else f"{gigabytes(most)} are taken at most"
         raise BadFile(f"would take {gigabytes(needed)} of memory, and {where}: pass a part of it.")
 
 

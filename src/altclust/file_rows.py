@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .arrays import declared, file_size
 from .kernels import Array
 from .rows import CHANGED, ArrayRows, as_floats
 from .validate import InputError
@@ -73,9 +74,12 @@ class FileRows(ArrayRows):
 
 
 def stamp_of(path: Path) -> tuple[int, ...]:
-    """What is another where a file was replaced, cut, or written to."""
+    """What is another where a file was replaced, cut, or written to.
+
+    The number of the device is no part of it: it can change when a network folder is connected again.
+    """
     found = os.stat(path)
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 class NpyRows(FileRows):
@@ -88,12 +92,12 @@ class NpyRows(FileRows):
 
     def __init__(self, path: Path) -> None:
         stamp = stamp_of(path)
-        mapped = np.load(path, mmap_mode="r")  # for what it knows of the file: its header is read, and its length
-        if mapped.ndim != 2:
-            raise InputError(f"X has shape {tuple(mapped.shape)}: pass a table with rows and columns.")
-        super().__init__(path, len(mapped), mapped.shape[1], stamp)
-        self.dtype, self.offset = mapped.dtype, mapped.offset
-        self.by_columns = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
+        with path.open("rb") as file:
+            header = declared(file, file_size(file))
+        if len(header.shape) != 2:
+            raise InputError(f"X has shape {header.shape}: pass a table with rows and columns.")
+        super().__init__(path, *header.shape, stamp)
+        self.dtype, self.offset, self.by_columns = header.dtype, header.offset, header.fortran_order
 
     def model(self, kind: str) -> Any:
         """See `Rows`."""

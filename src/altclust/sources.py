@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_dask_array, is_torch_array
 
-from .arrays import BadFile, check_fits, declared, file_size
+from .arrays import BadFile, check_fits
 from .dask_rows import DaskRows
 from .file_rows import NpyRows, ParquetRows
 from .rows import ArrayRows, Rows
@@ -87,8 +87,6 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
         raise InputError(f"X={str(path)!r} is no file: check the path.")
     try:
         if path.suffix == ".npy":
-            with path.open("rb") as file:
-                declared(file, file_size(file))
             return NpyRows(path)
         if path.suffix == ".parquet":
             return _fitting(ParquetRows(path, columns))

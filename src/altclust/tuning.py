@@ -110,6 +110,8 @@ def tune(
     """
     if not isinstance(rule, str) or rule not in RULES:
         raise InputError(f"rule={shown(rule)} is not a rule: choose among {', '.join(RULES)}.")
+    if not isinstance(resume, str | os.PathLike | None):
+        raise InputError(f"resume={shown(resume)} is not a folder: pass its path.")
     if resume is not None and not isinstance(random_state, Integral):
         raise InputError(
             f"resume={str(resume)!r} needs random_state to be a number: the search must be the same again."
@@ -118,6 +120,8 @@ def tune(
         raise InputError(f"novelty_weight={shown(novelty_weight)} must lie between 0 and 1e9.")
     if not isinstance(n_jobs, Integral | None) or n_jobs == 0:
         raise InputError(f"n_jobs={shown(n_jobs)} must be a whole number but 0; -1 means all cores.")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress={shown(progress)} is not a function: pass one of (done, total), or leave it out.")
     if not isinstance(subtract_given, bool | np.bool_ | None):
         raise InputError(f"subtract_given={shown(subtract_given)} must be True, False or None.")
     holder = BaseEstimator()

@@ -24,7 +24,7 @@ def answer(kept=None, addresses=False, path="/", method="GET", kind="http", **to
         sent.append(message)
 
     named = {"host": "localhost:80"} | {name.replace("_", "-"): value for name, value in told.items()}
-    lines = [(name.encode(), value.encode()) for name, value in named.items()]
+    lines = [(name.encode(), value.encode("utf-8")) for name, value in named.items()]
     asyncio.run(guard({"type": kind, "path": path, "method": method, "headers": lines}, None, send))
     return sent[0].get("status", sent[0].get("code"))
 
@@ -55,7 +55,13 @@ def test_only_names_that_no_other_site_can_take_lead_here(host, here, for_others
 
 @pytest.mark.parametrize(
     ("origin", "status"),
-    [("http://localhost:80", 200), ("https://localhost:80", 200), ("http://localhost:81", 403), ("null", 403)],
+    [
+        ("http://localhost:80", 200),
+        ("https://localhost:80", 200),
+        ("http://localhost:81", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ],
 )
 def test_only_the_page_itself_may_ask(origin, status):
     assert answer(origin=origin) == status
@@ -70,12 +76,93 @@ def test_uploads_are_bounded():
     assert put(MEGABYTE + 1) == 413
     assert answer(path=PUT, method="PUT") == 411
     assert put("9" * 5000) == 411
+    assert answer(path=PUT, method="PUT", content_length="1", transfer_encoding="chunked") == 411
     assert put(1, kept(ada=[1] * MOST_FILES)) == 429
     assert put(1, kept(ada=[1] * (MOST_FILES - 1), bob=[1] * MOST_FILES)) == 200
     full = kept(bob=[MEGABYTE] * MOST_VISITORS)
     assert put(1, full) == 503
     full["bob"].popitem()
     assert put(1, full) == 200
+
+
+def put(guard, path, receive=None):
+    """An upload of a whole megabyte, as a task; its answer is the status, or None if it ended without one."""
+    lines = [(b"host", b"localhost"), (b"content-length", str(MEGABYTE).encode())]
+
+    async def go():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        await guard({"type": "http", "path": path, "method": "PUT", "headers": lines}, receive, send)
+        return sent[0]["status"] if sent else None
+
+    return asyncio.create_task(go())
+
+
+@pytest.mark.parametrize("files", ["0123", "0000"])
+def test_uploads_under_way_are_counted_for_each_visitor(files):
+    async def visit():
+        leave = asyncio.Event()
+        kept_files = kept(ada=[1])
+
+        async def stay(scope, receive, send):
+            await leave.wait()
+
+        guard = Guard(stay, ["localhost"], False, upload_limit=1, files=lambda: kept_files)
+        first = [put(guard, f"/_stcore/upload_file/ada/new{file}") for file in files]
+        await asyncio.sleep(0.01)
+        assert [task.done() for task in first] == [False] * (MOST_FILES - 1) + [True] * 2
+        assert {task.result() for task in first if task.done()} == {429}
+        other = put(guard, "/_stcore/upload_file/bob/0")
+        await asyncio.sleep(0.01)
+        assert not other.done()
+        leave.set()
+        assert await asyncio.gather(*first, other) == [None] * (MOST_FILES - 1) + [429] * 2 + [None]
+        assert await put(guard, "/_stcore/upload_file/ada/new") is None  # there is room again
+
+    asyncio.run(visit())
+
+
+def test_an_upload_that_stalls_gives_its_room_back(monkeypatch):
+    monkeypatch.setattr(guard_module, "STALLED", 0.01)
+
+    async def read(scope, receive, send):
+        await receive()
+
+    async def visit():
+        guard = Guard(read, ["localhost"], False, upload_limit=1, files=dict)
+        for _ in range(2):
+            stalled = [put(guard, f"/_stcore/upload_file/ada/{i}", asyncio.Event().wait) for i in range(MOST_FILES)]
+            assert await asyncio.wait_for(asyncio.gather(*stalled), 20) == [408] * MOST_FILES
+
+    asyncio.run(visit())
+
+
+def test_an_upload_whose_sender_has_left_ends_without_an_error():
+    async def leave():
+        return {"type": "http.disconnect"}
+
+    async def read(scope, receive, send):
+        if (await receive())["type"] == "http.disconnect":
+            raise RuntimeError("this would be a traceback in the terminal")
+
+    async def visit():
+        return await put(Guard(read, ["localhost"], False, upload_limit=1, files=dict), PUT, leave)
+
+    assert asyncio.run(visit()) == 408
+
+
+def test_a_foreign_name_is_told_the_remedy():
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    guard = Guard(None, ["localhost"], False, upload_limit=1, files=dict)
+    asyncio.run(guard({"type": "http", "path": "/", "method": "GET", "headers": [(b"host", b"me")]}, None, send))
+    assert b"start it with --name" in sent[-1]["body"]
 
 
 def test_tabs_are_bounded(monkeypatch):

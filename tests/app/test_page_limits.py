@@ -6,6 +6,7 @@ import asyncio
 import io
 import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -40,10 +41,11 @@ def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(server):
             ({"Content_Length": str((LIMIT + 1) << 20)}, 413),
             ({"Content_Length": "-1"}, 400),
             ({"Transfer_Encoding": "chunked"}, 411),
+            ({"Transfer_Encoding": "chunked", "Content_Length": "9"}, 400),
         ):
             status, *_ = await asyncio.to_thread(ask, server.url, path, "PUT", b"", **told, **token, **kind)
             assert status == expected or (expected == 400 and status == 411), told
-        assert server.memory() - before < 20
+        assert server.memory() - before < 100
 
     visit(server, flood)
 
@@ -59,6 +61,32 @@ def test_one_visitor_cannot_fill_the_memory(server):
         assert again.status_code == 204  # in place of the one that it was
 
     visit(server, flood)
+
+
+def test_uploads_that_only_begin_count_as_well(server):
+    parts = urlsplit(server.url)
+
+    async def begin(visitor):
+        path = f"/_stcore/upload_file/{visitor.session_id}/"
+        head = (
+            f"PUT {path}{{}} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: {LIMIT << 20}\r\n"
+            f"X-Xsrftoken: {visitor._token}\r\nCookie: {COOKIE}={visitor._token}\r\n"
+            "Content-Type: multipart/form-data; boundary=b\r\n\r\n"
+        )
+        writers = []
+        for i in range(3):
+            _, writer = await asyncio.open_connection(parts.hostname, parts.port)
+            writer.write(head.format(i).encode())
+            writers.append(writer)
+        await asyncio.sleep(1)
+        assert (await asyncio.to_thread(visitor.put, f"{path}x", "a.csv", b"a\n1\n")).status_code == 429
+        for writer in writers:
+            writer.close()
+        await asyncio.sleep(1)
+        assert (await asyncio.to_thread(visitor.put, f"{path}x", "a.csv", b"a\n1\n")).status_code == 204
+        assert "Disconnect" not in server.log.read_text()
+
+    visit(server, begin)
 
 
 def test_all_visitors_together_cannot_fill_the_memory(server):

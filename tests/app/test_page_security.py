@@ -15,6 +15,8 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not in this copy of
 from benchmarks.visitor import COOKIE
 from tests.app.attacker import EVIL, MARKER, ask, attacked, shake_hands, visit
 
+from altclust.app.serve import options
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -158,6 +160,7 @@ def test_browsers_are_told_to_trust_nothing_else(server):
 
 
 def test_doors_that_the_page_does_not_use_are_shut(server):
+    assert options("127.0.0.1", 8501, upload_limit=7)["server.enableStaticServing"] is False
     assert ask(server.url, "/_stcore/agent/interact", "POST", b"{}", Content_Type="application/json")[0] >= 400
     assert ask(server.url, "/_stcore/script-health-check")[1].lstrip().startswith(b"<!--")  # only the empty page
     allowed = json.loads(ask(server.url, "/_stcore/host-config")[1])["allowedOrigins"]

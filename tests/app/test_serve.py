@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
+import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -39,6 +43,20 @@ def test_a_page_for_others_answers_to_the_names_of_the_machine_and_to_those_that
     names = serve.names("0.0.0.0", ["Data.example.org"])
     assert {"localhost", "data.example.org", socket.gethostname().lower()} <= set(names)
     assert "evil.example.org" not in names
+
+
+def test_a_page_for_others_answers_to_the_full_name_of_the_machine(monkeypatch):
+    monkeypatch.setattr(socket, "getfqdn", lambda: "Box.lab.example.org")
+    assert "box.lab.example.org" in serve.names("0.0.0.0")
+    assert "box.lab.example.org" not in serve.names("127.0.0.1")
+
+
+def test_a_machine_with_a_name_beyond_all_rules_can_serve(monkeypatch):
+    def refuse():
+        raise UnicodeError("label too long")
+
+    monkeypatch.setattr(socket, "getfqdn", refuse)
+    assert socket.gethostname().lower() in serve.names("0.0.0.0")
 
 
 @pytest.mark.parametrize(
@@ -88,10 +106,10 @@ def test_the_table_reaches_the_page_whatever_its_name(monkeypatch, tmp_path):
     assert not told["guard"].kwargs["addresses"]
 
 
-@pytest.mark.parametrize("browser", [True, False])
-def test_the_browser_opens_once_the_server_is_there(monkeypatch, browser):
+@pytest.fixture
+def live_shortly(monkeypatch):
+    """A server that is there for a moment, on a machine with a screen."""
     streamlit = pytest.importorskip("streamlit", reason="streamlit is not installed")
-    opened = []
 
     class App:
         def __init__(self, page, middleware, lifespan):
@@ -107,11 +125,85 @@ def test_the_browser_opens_once_the_server_is_there(monkeypatch, browser):
     monkeypatch.setattr(streamlit, "App", App)
     monkeypatch.setattr(sys, "argv", ["altclust"])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
     monkeypatch.setattr(serve, "_keep_order", lambda: asyncio.sleep(60))
     monkeypatch.setenv(serve.TABLE, "")
+    monkeypatch.setenv("DISPLAY", ":0")
+
+
+@pytest.mark.parametrize("browser", [True, False])
+def test_the_browser_opens_once_the_server_is_there(monkeypatch, live_shortly, browser):
+    opened = []
+    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
     serve.serve(None, "0.0.0.0", 8501, browser=browser, upload_limit=200)
     assert opened == (["http://localhost:8501"] if browser else [])
+
+
+def test_a_browser_that_does_not_return_holds_nobody(monkeypatch, live_shortly):
+    close, closed = threading.Event(), []
+
+    def stay(link):
+        close.wait(20)
+        closed.append(link)
+
+    monkeypatch.setattr(serve.webbrowser, "open", stay)
+    serve.serve(None, "127.0.0.1", 8501, browser=True, upload_limit=200)
+    assert not closed
+    close.set()
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "opens"),
+    [("linux", "", False), ("linux", "DISPLAY", True), ("linux", "WAYLAND_DISPLAY", True), ("darwin", "", True)],
+)
+def test_a_browser_without_a_screen_does_not_take_the_terminal(monkeypatch, live_shortly, platform, variable, opens):
+    opened = []
+    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
+    monkeypatch.setattr(serve.sys, "platform", platform)
+    for one in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(one, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "0")
+    serve.serve(None, "127.0.0.1", 8501, browser=True, upload_limit=200)
+    assert bool(opened) is opens
+
+
+HELD = """
+import threading, time
+from altclust import __main__, cli
+cli.main = lambda: (threading.Thread(target=time.sleep, args=(100,)).start(), print("held", flush=True))
+__main__.main()
+"""
+LATE = """
+import os, signal
+from altclust import __main__, cli
+class Late:
+    def __del__(self, kill=os.kill, own=os.getpid(), what=signal.{}):
+        kill(own, what)
+late = Late()
+cli.main = lambda: None
+__main__.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_thread_that_goes_on_at_the_end_does_not_hold_the_user(ending):
+    with subprocess.Popen([sys.executable, "-c", HELD], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout.readline() == b"held\n"
+            time.sleep(0.5)
+            process.send_signal(ending)
+            assert process.wait(30) == 130
+            assert b"Traceback" not in process.stderr.read()
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_python_tidies_up_changes_nothing(ending):
+    done = subprocess.run([sys.executable, "-c", LATE.format(ending)], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])

@@ -74,6 +74,34 @@ def test_uploads_of_somebody_who_never_saw_the_page_are_forgotten_too(visit):
     assert runtime.closed == ["bob"]
 
 
+def test_a_visitor_who_cannot_be_forgotten_keeps_nobody_else(visit):
+    visits, _ = visit
+    visits.note("eve", Session())
+    visits.note("zoe", Session())
+
+    class Broken(Runtime):
+        def close_session(self, session_id):
+            super().close_session(session_id)
+            if session_id != "eve":
+                raise RuntimeError("this one cannot be closed")
+
+    runtime = Broken()
+    visits.look(runtime, now=0.0)
+    assert visits.look(runtime, now=GONE) == 1
+    assert sorted(runtime.closed) == ["ada", "eve", "zoe"]
+    assert visits.look(runtime, now=3 * GONE) == 0
+    assert len(runtime.closed) == 3  # nobody is tried again and again
+    assert not visits._left
+
+
+def test_who_left_nothing_behind_is_not_remembered(visit):
+    visits, _ = visit
+    runtime = Runtime("ada")
+    visits.look(runtime, ["bob"], now=0.0)
+    visits.look(runtime, now=1.0)  # Streamlit has thrown bob's uploads away itself
+    assert not visits._left
+
+
 def test_the_order_is_kept_whatever_goes_wrong(monkeypatch, visit):
     visits, _ = visit
     monkeypatch.setattr(module, "EVERY", 0.0)

@@ -90,6 +90,21 @@ def test_whatever_goes_wrong_becomes_a_sentence(error, sentence):
     assert job.result is None
 
 
+def test_a_job_that_would_end_its_thread_does_not_take_its_place_along():
+    def leave(job):
+        raise SystemExit
+
+    class Broken(Job):
+        def run(self):
+            raise SystemExit
+
+    pool = Pool(1)
+    left = pool.submit(Job(leave, long=True))
+    pool.submit(Broken(leave, long=True))
+    assert finished(pool.submit(Job(lambda job: 1, long=True))).result == 1
+    assert "the terminal in which altclust runs says more" in left.error
+
+
 def test_jobs_side_by_side_do_not_mix():
     pool, meet = Pool(2), threading.Barrier(2, timeout=5)
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from altclust.tables import read_table
+from altclust.tables import Limits, read_table
 from altclust.validate import InputError
 
 
@@ -140,6 +141,55 @@ def test_an_arrow_stream_comes_back_as_one(tmp_path):
     read_table(tmp_path / "rows.arrow").add(tmp_path / "back.arrow", pd.DataFrame({"new": [0, 1]}))
     with pa.OSFile(str(tmp_path / "back.arrow")) as file:
         assert pa.ipc.open_stream(file).read_all().column_names == ["a", "b", "new"]
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_files_of_polars_are_read(tmp_path, compression):
+    pytest.importorskip("pyarrow")
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"a": np.arange(500.0), "b": ["x", "a text that is longer than twelve letters"] * 250})
+    frame = frame.with_columns(c=frame["b"].cast(pl.Categorical))
+    frame.write_ipc(tmp_path / "rows.arrow", compression=compression)
+    table = read_table(tmp_path / "rows.arrow")
+    assert table.frame.astype({"c": str}).to_dict("list") == frame.to_dict(as_series=False)
+    table.add(tmp_path / "back.arrow", pd.DataFrame({"new": range(500)}))
+    assert pl.read_ipc(tmp_path / "back.arrow")["new"].to_list() == list(range(500))
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A small workbook of three sheets, of which the last two are larger."""
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "rows.xlsx", engine="openpyxl") as writer:
+        pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(writer, sheet_name="first", index=False)
+        for name in ("second", "third"):
+            pd.DataFrame(np.zeros((500, 20))).to_excel(writer, sheet_name=name, index=False)
+    return tmp_path / "rows.xlsx"
+
+
+@pytest.mark.parametrize(
+    "part", ["xl/pivotCache/pivotCacheRecords1.xml", "xl/media/image1.png", "xl/model/item.data", "customXml/item1.xml"]
+)
+def test_what_nobody_reads_of_a_workbook_may_be_large(book, part):
+    with zipfile.ZipFile(book, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(part, b"<a>" + bytes(30_000_000))
+    assert read_table(book, limits=Limits(bytes=30e6)).frame.to_numpy().tolist() == [[1, 3], [2, 4]]
+
+
+def test_only_sheets_that_are_in_memory_at_a_time_count(book):
+    with zipfile.ZipFile(book) as archive:
+        sizes = sorted(part.file_size for part in archive.infolist() if part.filename.startswith("xl/worksheets/"))
+    assert read_table(book, limits=Limits(bytes=10 * sum(sizes[-2:]))).frame.shape == (2, 2)
+    with pytest.raises(InputError, match="would take"):
+        read_table(book, limits=Limits(bytes=10 * sizes[-1]))
+
+
+def test_arrays_may_have_colons_in_their_names(tmp_path):
+    np.savez(tmp_path / "rows.npz", **{"kernel:0": np.eye(3), "layer/bias:0": np.arange(3)})
+    table = read_table(tmp_path / "rows.npz")
+    assert list(table.frame.columns) == ["kernel:0_1", "kernel:0_2", "kernel:0_3", "layer/bias:0"]
+    table.add(tmp_path / "back.npz", pd.DataFrame({"new": [0, 1, 1]}))
+    assert list(read_table(tmp_path / "back.npz").frame.columns)[-1] == "new"
 
 
 def test_excel_reads_the_first_sheet_and_says_so(tmp_path):

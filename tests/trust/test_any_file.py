@@ -18,6 +18,7 @@ import sys
 import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ from tests.conftest import needs_files  # noqa: E402
 from tests.trust import hostile_files as files  # noqa: E402
 from tests.trust.reading import Reader  # noqa: E402
 
-from altclust import KDAC, InputError  # noqa: E402
+from altclust import KDAC, InputError, open_rows  # noqa: E402
 from altclust.cli import main  # noqa: E402
 from altclust.commands.results import read_results  # noqa: E402
 from altclust.tables import Limits, read_table  # noqa: E402
@@ -406,6 +407,12 @@ def excel_attacks() -> dict[str, bytes]:
             start = 30 + len(info.filename)
             return files.zip_of([*others, (name, content[start : start + info.compress_size], info.file_size)])
 
+    # The list of names, enormous, where nobody looks for it; the workbook says where it is.
+    moved = whole["[Content_Types].xml"].replace(b"/xl/workbook.xml", b"/xl/media/image1.png")
+    names = f'<workbook xmlns="{space}">'.encode() + b"<x/>    " * 60 * 2**17 + b"</workbook>"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    texts = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{kind}"/></Types>'
+    with_texts = whole["[Content_Types].xml"].replace(b"</Types>", texts.encode())
     row = b'<row><c t="n"><v>1</v></c></row>'
     return {
         "bomb.xlsx": beside(files.bomb("s", begin, row, 1500, b"</sheetData></worksheet>"), "xl/worksheets/sheet1.xml"),
@@ -428,7 +435,10 @@ def excel_attacks() -> dict[str, bytes]:
         ),
         "billion.xlsx": files.xlsx(rows, xl__worksheets__sheet1=files.sheet(inside.format("&l11;"), billion)),
         "outside.xlsx": files.xlsx(rows, xl__worksheets__sheet1=files.sheet(inside.format("&e;"), outside)),
-        "billion_texts.xlsx": files.xlsx(rows, xl__sharedStrings=billion.encode() + b"<sst>&l11;</sst>"),
+        "billion_texts.xlsx": files.xlsx(
+            rows, xl__sharedStrings=billion.encode() + b"<sst>&l11;</sst>", **{"[Content_Types]": with_texts}
+        ),
+        "picture.xlsx": files.archive(whole | {"[Content_Types].xml": moved, "xl/media/image1.png": names}),
         "utf16_laughs.xlsx": files.xlsx(
             rows,
             xl__worksheets__sheet1=files.sheet(inside.format("&l11;"), billion)
@@ -468,7 +478,15 @@ def arrow_attacks() -> dict[str, bytes]:
     wild = files.arrow(pa.table({"a": pa.array(["four"] * 30)}))
     assert offsets.tobytes() in wild
     assert struct.pack("<q", 8000) in packed
+    two = io.BytesIO()
+    with pa.ipc.new_file(two, pa.schema([("a", pa.float64())])) as writer:
+        for n in (1000, 1):
+            writer.write_batch(pa.record_batch({"a": np.zeros(n)}))
+    at = two.getvalue().rindex(struct.pack("<q", 8000)) - 16  # the table of contents: 24 bytes for each of the two
+    contents = two.getvalue()[at : at + 48]
     return {
+        "same_batch.arrow": two.getvalue().replace(contents, contents[:24] * 2),
+        "cut.arrow": two.getvalue()[:-9],
         "equal.parquet": files.parquet(pa.table({"a": nothing, "b": nothing})),
         "long_text.parquet": files.parquet(pa.table({"a": long}), store_schema=False),
         "cut.parquet": files.parquet(text)[:-9],
@@ -760,6 +778,25 @@ def test_limits_hold_before_the_file_is_expanded(reader, tmp_path):
     assert "would take 1.4 GB of memory" in check(reader, "page", tmp_path / "large.npz")["answer"]
     with pytest.raises(InputError, match=r"large\.npz would take 1\.4 GB of memory, and 1\.0 GB are taken at most"):
         read_table(tmp_path / "large.npz", limits=Limits(bytes=2e9))
+
+
+def test_a_network_folder_that_is_connected_again(tmp_path, monkeypatch):
+    """It is the same file on another device."""
+    np.save(tmp_path / "rows.npy", np.eye(3))
+    rows = open_rows(tmp_path / "rows.npy")
+
+    def elsewhere(path: Path) -> os.stat_result:
+        found = list(os.stat_result.__reduce__(os.stat(path))[1][0])
+        found[2] += 1
+        return os.stat_result(found, {"st_mtime_ns": os.stat(path).st_mtime_ns})
+
+    monkeypatch.setattr("altclust.file_rows.os", SimpleNamespace(stat=elsewhere))
+    assert np.array_equal(rows.take(np.arange(3))[0], np.eye(3))
+    (tmp_path / "other.npy").write_bytes((tmp_path / "rows.npy").read_bytes())
+    shutil.copystat(tmp_path / "rows.npy", tmp_path / "other.npy")
+    (tmp_path / "other.npy").replace(tmp_path / "rows.npy")
+    with pytest.raises(InputError, match="changed"):
+        rows.take(np.arange(3))
 
 
 def test_sheets_are_read_as_pandas_reads_them(tmp_path):

@@ -294,6 +294,8 @@ FOUND = {
         automatic,
         "results",
     ),
+    "progress that is no function": (Case(method="tune", arguments={"progress": 1}), fit_views, "refused"),
+    "a folder that is none": (Case(method="tune", arguments={"resume": 1}), fit_views, "refused"),
     "labels that raise when compared": (Case(labels=Labels("raises always")), with_fixed, "refused"),
     "labels that raise when hashed": (Case(labels=Labels("raises when hashed")), with_fixed, "refused"),
     "labels that cannot be shown": (Case(labels=Labels("unhashable that cannot be shown")), with_fixed, "refused"),

@@ -46,7 +46,6 @@ ALLOWED = {
 LOADS = {
     "arrays.py": "np.lib.format.read_array(allow_pickle=False), after the header was checked",
     "datasets/loaders.py": "a file whose SHA-256 was checked a moment before, and still without pickle",
-    "file_rows.py": "maps the file for its header; np.load's default is allow_pickle=False, and maps cannot unpickle",
 }
 
 
@@ -112,8 +111,8 @@ def test_arrays_are_loaded_in_few_places_and_never_with_pickle():
             if name in ("np.load", "np.memmap", "np.fromfile", "np.lib.format.read_array", "np.lib.format.open_memmap"):
                 calls[path] = ast.unparse(node)
     assert calls.keys() <= LOADS.keys()
-    for path, call in calls.items():
-        assert "allow_pickle=False" in call or (path == "file_rows.py" and "mmap_mode='r'" in call), call
+    for call in calls.values():
+        assert "allow_pickle=False" in call, call
 
 
 def test_attributes_are_not_set_by_names_from_files():

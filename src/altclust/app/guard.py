@@ -6,6 +6,7 @@ machine on the internet what its own address is before it turns a stranger away.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import re
@@ -20,6 +21,7 @@ MOST_FILES = 3  # of one visitor: the table that is open, its successor, and one
 MOST_VISITORS = 10  # full uploads that are kept side by side
 MOST_TABS = 100  # open at a time: each may hold a table in memory
 MEGABYTE = 1 << 20
+STALLED = 60.0  # seconds without a byte, after which an upload is given up
 
 Scope = MutableMapping[str, Any]
 Refusal = tuple[int, str]
@@ -54,7 +56,7 @@ class Guard:
     ) -> None:
         self._app, self._hosts, self._addresses, self._files = app, set(hosts), addresses, files
         self._limit = upload_limit * MEGABYTE
-        self._arriving = 0  # bytes of uploads that are under way
+        self._arriving: list[tuple[str, str, int]] = []  # uploads that are under way: visitor, file, bytes
         self._tabs = 0
         self._headers = [(name.encode(), value.encode()) for name, value in headers(inline).items()]
 
@@ -69,22 +71,40 @@ class Guard:
             refusal = 503, "Too many tabs are open."
         if refusal is not None:
             return await _refuse(scope, send, refusal)
-        size, tab = int(told["content-length"]) if upload else 0, scope["type"] == "websocket"
-        self._arriving += size
+        if upload:
+            return await self._take(scope, receive, send, int(told["content-length"]))
+        tab = scope["type"] == "websocket"
         self._tabs += tab
         try:
             await self._app(scope, receive, self._with_headers(send))
         finally:
-            self._arriving -= size
             self._tabs -= tab
+
+    async def _take(self, scope: Scope, receive: Any, send: Any, size: int) -> None:
+        """Let an upload in; whoever holds the room for it without sending anything loses it."""
+
+        async def receiving() -> Any:
+            message = await asyncio.wait_for(receive(), STALLED)
+            if message["type"] == "http.disconnect":  # of which Streamlit would make a traceback in the terminal
+                raise ConnectionResetError
+            return message
+
+        arriving = (*_place(scope["path"]), size)
+        self._arriving.append(arriving)
+        try:
+            await self._app(scope, receiving, self._with_headers(send))
+        except (TimeoutError, ConnectionResetError):
+            await _refuse(scope, send, (408, "The upload has stalled: send it again."))
+        finally:
+            self._arriving.remove(arriving)
 
     def _stranger(self, told: dict[str, str]) -> Refusal | None:
         """Why this is not one of the page's own tabs; None if it may be one."""
         host = told.get("host", "")
         if not self._is_ours(host):
-            return 403, "This page is not served under that name."
+            return 403, "This page is not served under that name: start it with --name and that name."
         origin = told.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _server(origin) != host.lower():
             return 403, "Another site may not speak to this page."
         return None
 
@@ -98,16 +118,18 @@ class Guard:
     def _too_much(self, path: str, told: dict[str, str]) -> Refusal | None:
         """Why this upload does not fit; None if it does."""
         size = told.get("content-length", "")
-        if not (size.isdecimal() and len(size) < 16):
+        if "transfer-encoding" in told or not (size.isdecimal() and len(size) < 16):
             return 411, "An upload has to tell its length."
-        visitor, _, name = path.removeprefix(UPLOADS).partition("/")
+        visitor, name = _place(path)
         if int(size) > self._limit:
             return 413, f"The page takes files of at most {self._limit // MEGABYTE} megabytes."
         kept = {one: dict(files) for one, files in list(self._files().items())}
-        if len(kept.get(visitor, {}).keys() - {name}) >= MOST_FILES:
+        arriving = [file for one, file, _ in self._arriving if one == visitor]
+        if len(kept.get(visitor, {}).keys() - {name, *arriving}) + len(arriving) >= MOST_FILES:
             return 429, f"{MOST_FILES} files of this visitor are kept already: remove one, or open the page anew."
         held = sum(len(file.data) for files in kept.values() for file in files.values())
-        if held + self._arriving + int(size) > MOST_VISITORS * self._limit:
+        held += sum(coming for *_, coming in self._arriving)
+        if held + int(size) > MOST_VISITORS * self._limit:
             return 503, "Other visitors' uploads take all the room that there is: try again in a few minutes."
         return None
 
@@ -118,6 +140,20 @@ class Guard:
             await send(message)
 
         return sending
+
+
+def _place(path: str) -> tuple[str, str]:
+    """The visitor and the file that an upload is for."""
+    visitor, _, name = path.removeprefix(UPLOADS).partition("/")
+    return visitor, name
+
+
+def _server(origin: str) -> str | None:
+    """The server that a site is on; None if it cannot be told."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 async def _refuse(scope: Scope, send: Any, refusal: Refusal) -> None:

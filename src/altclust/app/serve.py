@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import warnings
 import webbrowser
 from collections.abc import AsyncIterator, MutableMapping, Sequence
@@ -72,14 +73,26 @@ def is_local(host: str) -> bool:
 def names(host: str, more: Sequence[str] = ()) -> list[str]:
     """Names under which browsers may ask for the page; others could belong to a site that leads here by a trick."""
     machine = socket.gethostname()
-    ours = () if is_local(host) else (machine, f"{machine}.local")
+    ours = [] if is_local(host) else [machine, f"{machine}.local", _full_name()]
     return [name.lower() for name in (*HERE, host, *ours, *more)]
+
+
+def _full_name() -> str:
+    try:
+        return socket.getfqdn()
+    except UnicodeError:  # the machine has a name that no name server could know
+        return "localhost"
 
 
 def link(host: str, port: int) -> str:
     """Where a browser on this machine finds the page."""
     shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"
+
+
+def has_screen() -> bool:
+    """Whether a browser gets a window of its own; one that writes to the terminal would take it from us."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def options(host: str, port: int, upload_limit: int) -> dict[str, object]:
@@ -145,8 +158,8 @@ def serve(
     @asynccontextmanager
     async def while_serving(_: Any) -> AsyncIterator[None]:
         order = asyncio.create_task(_keep_order())
-        if browser:
-            asyncio.get_running_loop().run_in_executor(None, webbrowser.open, link(host, port))
+        if browser and has_screen():  # some browsers only return when they are closed, and nobody should wait for that
+            threading.Thread(target=webbrowser.open, args=(link(host, port),), daemon=True).start()
         yield
         order.cancel()
 

@@ -53,21 +53,31 @@ class Visits:
             Seconds of a clock that never goes back.
         """
         now = time.monotonic() if now is None else now
+        known = {*self._sessions, *more}
+        self._left = {one: since for one, since in self._left.items() if one in known}
         gone = 0
-        for session_id in {*self._sessions, *more}:
-            if runtime.is_active_session(session_id):
-                self._left.pop(session_id, None)
-                continue
-            away = now - self._left.setdefault(session_id, now)
-            session = self._sessions.get(session_id)
-            if away >= AWAY and session is not None and session.job is not None:
-                session.job.stop()
-            if away >= GONE:
-                runtime.close_session(session_id)
-                self._sessions.pop(session_id, None)
-                del self._left[session_id]
-                gone += 1
+        for session_id in known:
+            try:
+                gone += self._look_at(session_id, runtime, now)
+            except Exception:  # one visitor's trouble must not keep all others' tables in memory
+                log.exception("A visitor who left could not be forgotten.")
         return gone
+
+    def _look_at(self, session_id: str, runtime: Runtime, now: float) -> bool:
+        """The same for one of them; whether it is gone."""
+        if runtime.is_active_session(session_id):
+            self._left.pop(session_id, None)
+            return False
+        away = now - self._left.setdefault(session_id, now)
+        session = self._sessions.get(session_id)
+        if away >= AWAY and session is not None and session.job is not None:
+            session.job.stop()
+        if away < GONE:
+            return False
+        self._sessions.pop(session_id, None)
+        del self._left[session_id]
+        runtime.close_session(session_id)
+        return True
 
     async def keep_order(self, runtime: Runtime, uploads: Callable[[], MutableMapping[str, Any]]) -> None:
         """Look again and again."""
@@ -76,8 +86,8 @@ class Visits:
             try:
                 if self.look(runtime, list(uploads())):
                     give_back()
-            except Exception:  # one visitor's trouble must not keep all others' tables in memory
-                log.exception("A visitor who left could not be forgotten.")
+            except Exception:  # a look that fails must not be the last one
+                log.exception("Visitors who left could not be looked for.")
 
 
 def give_back() -> None:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -124,7 +125,7 @@ class Job:
             self.error = str(error)
         except MemoryError:
             self.error = "There is not enough memory for this table: use fewer columns, or fewer rows."
-        except Exception:
+        except BaseException:  # also one that would end the thread, which belongs to all visitors
             log.exception("A job of the page failed.")
             self.error = "Something went wrong that should not: the terminal in which altclust runs says more."
         finally:
@@ -181,7 +182,8 @@ class Pool:
                 while (job := self._next()) is None:
                     self._change.wait()
                 self._free_for_long -= job.long
-            job.run()
+            with suppress(BaseException):  # the job has told already; its place must come back, whatever happened
+                job.run()
             with self._change:
                 self._free_for_long += job.long
                 self._change.notify_all()

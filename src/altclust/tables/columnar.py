@@ -10,11 +10,11 @@ import pandas as pd
 
 from ..arrays import BadFile, check_fits, file_size
 from ..validate import shown
-from .ipc import expanded_size
+from .ipc import FILE_MAGIC, expanded_size, file_messages, stream_messages
 from .limits import Limits
 
 NUMBER, OBJECT = 16, 130  # bytes of memory for a value, in Arrow's table and in ours
-FILE_MAGIC, OLD_FEATHER = b"ARROW1\0\0", b"FEA1"
+OLD_FEATHER = b"FEA1"
 
 
 def read_parquet(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
@@ -48,11 +48,10 @@ def read_arrow(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str],
     start = data[:8].to_pybytes()
     if start.startswith(OLD_FEATHER):  # pyarrow follows its offsets without looking: a damaged one ends the process
         raise BadFile("is in the first version of Feather, which is not read any more: write it with a newer one.")
-    stream = start != FILE_MAGIC
-    # A file is a stream with a table of contents at its end, which we do not need and might be misled by.
-    body = data if stream else data[len(FILE_MAGIC) :]
-    check_fits(expanded_size(body), limits.bytes)
-    table = pa.ipc.open_stream(pa.BufferReader(body)).read_all()
+    stream = not start.startswith(FILE_MAGIC)
+    opened = (pa.ipc.open_stream if stream else pa.ipc.open_file)(pa.BufferReader(data))  # expands nothing yet
+    check_fits(expanded_size(stream_messages(data) if stream else file_messages(data)), limits.bytes)
+    table = opened.read_all()
     limits.check(table.num_rows, table.num_columns, NUMBER * table.num_rows * table.num_columns)
     table.validate()
     limits.check(0, 0, _in_memory(table))

@@ -1,4 +1,4 @@
-"""What the compressed parts of an Arrow stream expand to, read from the stream before anybody expands them.
+"""What the compressed parts of an Arrow stream or file expand to, read before anybody expands them.
 
 Arrow keeps it before each compressed buffer, and where the buffers are in a header in the format of flatbuffers: a
 table's fields are found through a list of offsets in front of it.
@@ -7,18 +7,23 @@ table's fields are found through a list of offsets in front of it.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
+from ..arrays import BadFile
+
+FILE_MAGIC = b"ARROW1"  # at both ends of a file
+DICTIONARIES, BATCHES = 2, 3  # places of fields in the table of contents at the end of a file
+BLOCK = np.dtype([("offset", "<i8"), ("header", "<u4"), ("padding", "<i4"), ("body", "<u8")])
 HEADER, BATCH_OF_DICTIONARY, BUFFERS, COMPRESSION = 2, 1, 2, 3  # places of fields in their tables
 
 
-def expanded_size(data: Any) -> int:
-    """The bytes of all batches of a stream, a pyarrow Buffer, once they are expanded."""
-    import pyarrow as pa
-
-    reader = pa.ipc.MessageReader.open_stream(pa.BufferReader(data))
+def expanded_size(messages: Iterable[Any]) -> int:
+    """The bytes of all batches among these messages once they are expanded."""
     total = 0
-    for message in iter(lambda: _next(reader), None):
+    for message in messages:
         if message.type in ("record batch", "dictionary"):
             header, body = memoryview(message.metadata), memoryview(message.body)
             batch = _follow(header, _field(header, _follow(header, 0), HEADER))
@@ -26,6 +31,38 @@ def expanded_size(data: Any) -> int:
                 batch = _follow(header, _field(header, batch, BATCH_OF_DICTIONARY))
             total += _batch_size(header, batch, body)
     return total
+
+
+def stream_messages(data: Any) -> Iterator[Any]:
+    """What a stream, a pyarrow Buffer, is made of."""
+    import pyarrow as pa
+
+    reader = pa.ipc.MessageReader.open_stream(pa.BufferReader(data))
+    return iter(lambda: _next(reader), None)
+
+
+def file_messages(data: Any) -> Iterator[Any]:
+    """What a file, a pyarrow Buffer whose table of contents pyarrow has checked, says that it is made of.
+
+    Only this table counts: what stands between the beginning of a file and its batches is another thing in polars
+    than in pyarrow.
+    """
+    import pyarrow as pa
+
+    end = data.size - len(FILE_MAGIC) - 4
+    (length,) = struct.unpack_from("<i", data, end)
+    contents = memoryview(data)[end - length : end]
+    root = _follow(contents, 0)
+    for place in (DICTIONARIES, BATCHES):
+        if not (field := _field(contents, root, place)):
+            continue
+        listed = _follow(contents, field)
+        (count,) = struct.unpack_from("<I", contents, listed)
+        blocks = np.frombuffer(contents, BLOCK, count, listed + 4)
+        if blocks["header"].sum(dtype=float) + blocks["body"].sum(dtype=float) > data.size:
+            raise BadFile("lists the same batch many times: it is damaged, write it again.")
+        for block in blocks:
+            yield pa.ipc.read_message(data.slice(int(block["offset"]), int(block["header"]) + int(block["body"])))
 
 
 def _next(reader: Any) -> Any:

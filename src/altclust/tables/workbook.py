@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 from xml.parsers import expat
-from zipfile import ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -17,19 +17,22 @@ from .header import beside, with_header
 from .limits import Limits
 
 EXPANSION = 10  # bytes of memory for each byte of a sheet, measured
-PART = 20e6  # bytes of a part that is neither a sheet nor the list of texts: styles, names, links
-SHEETS, PICTURES = ("xl/worksheets/", "xl/sharedstrings"), "xl/media/"
+PARTS = 20e6  # bytes of all that is read and is neither a sheet nor the list of texts: styles, names, links
+SHEETS = "xl/worksheets/", "xl/sharedstrings"
 LAST_ROW = 1_048_576  # of any sheet
 
 
 def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
     """The first sheet, what was guessed about it, and how to write such a workbook."""
-    from openpyxl import load_workbook
+    from openpyxl.reader.excel import ExcelReader
 
-    _check_archive(file, limits)
+    _check_sheets(file, limits)
     with warnings.catch_warnings():  # of styles and the like, which a table has no use for
         warnings.simplefilter("ignore")
-        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+        reader.archive = _Parts(file)
+        reader.read()
+        book = reader.wb
         names = [sheet.title for sheet in book.worksheets]
         if not names:
             raise BadFile("has no sheet: there is nothing to cluster.")
@@ -42,30 +45,55 @@ def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[st
     return frame, notes, lambda path, new: _write(path, names[0], beside(frame, new))
 
 
-def _check_archive(file: BinaryIO, limits: Limits) -> None:
+def _check_sheets(file: BinaryIO, limits: Limits) -> None:
+    """Refuse a workbook whose sheets do not fit: one of them and the list of texts are in memory at a time."""
     with open_archive(file) as archive:
-        members = archive.infolist()
-        check_fits(EXPANSION * sum(member.file_size for member in members), limits.bytes)
-        if sum(m.file_size for m in members if not m.filename.lower().startswith((*SHEETS, PICTURES))) > PART:
-            raise BadFile("has too much in it beside its sheets: save only the sheet with the table.")
-        for member in members:
-            if _declares_entities(archive, member):
-                raise BadFile("declares XML entities, which no Excel does: save it again.")
+        sizes = sorted(part.file_size for part in archive.infolist() if _is_sheet(part.filename))
+    check_fits(EXPANSION * sum(sizes[-2:]), limits.bytes)
     file.seek(0)
 
 
-def _declares_entities(archive: ZipFile, member: ZipInfo) -> bool:
+def _is_sheet(name: str) -> bool:
+    return name.lower().startswith(SHEETS)
+
+
+class _Parts(ZipFile):
+    """The parts of a workbook, each looked at when it is opened.
+
+    A workbook says itself which part is what, so names tell nothing. What nobody opens does no harm, however large:
+    pictures, and the copies of the data that pivot tables keep.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self.looked_at: set[str] = set()
+        self.size = 0  # of those that are no sheets
+
+    def open(self, name: Any, *args: Any, **kwargs: Any) -> Any:
+        """A part as a binary file."""
+        part = self.getinfo(name)
+        if part.filename not in self.looked_at:
+            self.looked_at.add(part.filename)
+            self.size += 0 if _is_sheet(part.filename) else part.file_size
+            if self.size > PARTS:  # no InputError, which openpyxl would put in words of its own
+                raise BadZipFile("it has too much in it beside its sheets: save only the sheet with the table")
+            with super().open(name) as content:
+                if _declares_entities(content):
+                    raise BadZipFile("it declares XML entities, which no Excel does: save it again")
+        return super().open(name, *args, **kwargs)
+
+
+def _declares_entities(part: IO[bytes]) -> bool:
     """Whether there is a document type before the first element of a part: entities can stand for gigabytes."""
     found: list[bool] = []
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = lambda *_: found.append(True)
     parser.StartElementHandler = lambda *_: found.append(False)
-    with archive.open(member) as part:
-        try:
-            while not found and (block := part.read(2**16)):
-                parser.Parse(block)
-        except expat.ExpatError:  # no XML: a picture, for one
-            pass
+    try:
+        while not found and (block := part.read(2**16)):
+            parser.Parse(block)
+    except expat.ExpatError:  # no XML: a picture, for one
+        pass
     return found[:1] == [True]
 
 
