@@ -153,7 +153,7 @@ def _compute(*wanted: Any) -> Any:
     """`dask.compute`, which does not wait for ever where a cluster has lost all its workers."""
     import dask
 
-    client = getattr(dask.base.get_scheduler(), "__self__", None)
+    client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
     if not hasattr(client, "scheduler_info"):  # threads or processes of this machine, or a scheduler of the user's own
         return dask.compute(*wanted)
     with _cluster_in_words(client):
