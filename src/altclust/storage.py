@@ -23,7 +23,7 @@ def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray
 
     def save(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, header=np.array(header), **plain)
+            np.savez_compressed(file, header=np.array(header), **plain)  # no objects are left that would be pickled
 
     write_whole(path, save)
 

@@ -76,20 +76,33 @@ def _in_memory(table: Any) -> float:
 
 
 def _column_size(values: Any) -> float:
-    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = values.type
-    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
-        lengths = pc.fill_null(pc.take(pc.binary_length(values.dictionary), values.indices), 0)
-        return (pc.sum(lengths).as_py() or 0) + 8 * len(values)
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):  # many may look at the same long text
-        views = np.frombuffer(values.buffers()[1], dtype=np.int32).reshape(-1, 4)
-        return float(views[values.offset : values.offset + len(values), 0].sum(dtype=np.int64)) + 16 * len(values)
+    if pa.types.is_dictionary(kind) and (_is_text(kind.value_type) or _is_view(kind.value_type)):
+        texts = values.dictionary
+        lengths = pa.array(_view_lengths(texts)) if _is_view(texts.type) else pc.binary_length(texts)
+        return (pc.sum(pc.fill_null(pc.take(lengths, values.indices), 0)).as_py() or 0) + 8 * len(values)
+    if _is_view(kind):  # many may look at the same long text
+        return float(_view_lengths(values).sum()) + 16 * len(values)
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         raise BadFile(f"has a column of type {shown(str(kind))}, which altclust does not read: leave it out.")
     return values.nbytes
+
+
+def _is_view(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_string_view(kind) or types.is_binary_view(kind)
+
+
+def _view_lengths(values: Any) -> Any:
+    """How long each text of a column of views is."""
+    import numpy as np
+
+    views = np.frombuffer(values.buffers()[1], dtype=np.int32).reshape(-1, 4)
+    return views[values.offset : values.offset + len(values), 0].astype(np.int64)
 
 
 def _is_text(kind: Any) -> bool:
