@@ -19,7 +19,7 @@ FORMAT = 1
 def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
     """Write arrays and JSON-able meta."""
     header = json.dumps({"altclust": kind, "format": FORMAT, **meta}, default=_plain)
-    plain = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
+    plain: dict[str, Any] = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
 
     def save(temporary: Path) -> None:
         with temporary.open("wb") as file:
