@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from altclust.cli import app
+from altclust.apps.cli.main import app
 
 MARK = "<!-- every command, from the code -->"
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")

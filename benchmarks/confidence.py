@@ -12,9 +12,9 @@ from rich.progress import track
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC, ViewDiscovery
+from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.datasets.dataset import Dataset
-from altclust.metrics import nmi
 from tasks import family
 
 WITHOUT = (

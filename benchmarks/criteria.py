@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import silhouette_score
 
-from altclust.engines import DenseEngine
-from altclust.kernels import Array, Gaussian
-from altclust.metrics import nmi
-from altclust.problem import Embedding, indicators, remove_given, row_space
-from altclust.search import Trial
-from altclust.spectral import informative, round_to_labels
-from altclust.tuning import NEWEST, SMALLEST, tune
+from altclust.base.backend import Array
+from altclust.core.embedding import informative, round_to_labels
+from altclust.core.engines import DenseEngine
+from altclust.core.kernels import Gaussian
+from altclust.core.metrics import nmi
+from altclust.core.problem import Embedding, indicators, remove_given, row_space
+from altclust.search.trajectories import Trial
+from altclust.search.tuning import NEWEST, SMALLEST, tune
 from quality import chosen_tasks, markdown, parser, read, run, task_key
 from tasks import FAMILIES, Task
 

@@ -15,15 +15,15 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from altclust.core.engines import DenseEngine
+from altclust.core.initialization import random_start
+from altclust.core.kernels import Gaussian
+from altclust.core.linalg.eigen import smallest_eigenvectors
+from altclust.core.problem import Problem, indicators
+from altclust.core.solvers import subspace_distance
+from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import growth
-from altclust.eigen import smallest_eigenvectors
-from altclust.engines import DenseEngine
-from altclust.kernels import Gaussian
-from altclust.problem import Problem, indicators
-from altclust.solvers import subspace_distance
-from altclust.solvers.grassmann import orthonormal
-from altclust.starts import random_start
-from altclust.thumb import median_distance
+from altclust.search.heuristics import median_distance
 
 METHODS = ("full", "subset", "lobpcg", "power")
 

@@ -14,10 +14,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from altclust.engines import DenseEngine
-from altclust.kernels import Array, Gaussian
-from altclust.problem import Gamma, Problem, indicators, row_space
-from altclust.starts import random_start
+from altclust.base.backend import Array
+from altclust.core.engines import DenseEngine
+from altclust.core.initialization import random_start
+from altclust.core.kernels import Gaussian
+from altclust.core.problem import Gamma, Problem, indicators, row_space
 
 SHAPES = {"Moon": (400, 4, 3), "Faces": (624, 20, 17), "WebKB": (1041, 139, 4), "128 x 1024": (128, 1024, 2)}
 WANTED = {"Moon": 5, "Faces": 10, "WebKB": 20, "128 x 1024": 100}

@@ -16,8 +16,9 @@ from rich.table import Table
 from sklearn.cluster import SpectralClustering
 from sklearn.preprocessing import StandardScaler
 
-from altclust import KDAC, estimators
+from altclust import KDAC
 from altclust.datasets import load_moons_noise, moons
+from altclust.models import kdac as estimators
 from altclust.paper import load_task
 
 

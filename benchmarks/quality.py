@@ -25,12 +25,12 @@ from sklearn.cluster import KMeans, SpectralClustering
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC
-from altclust.comparison import METHODS as BASELINES
+from altclust.base.errors import InputError
+from altclust.core.metrics import nmi, novelty
+from altclust.core.problem import remove_given, row_space
 from altclust.datasets import DatasetUnavailable
-from altclust.metrics import nmi, novelty
-from altclust.problem import remove_given, row_space
-from altclust.thumb import median_distance
-from altclust.validate import InputError
+from altclust.models.comparison import METHODS as BASELINES
+from altclust.search.heuristics import median_distance
 from tasks import FAMILIES, SEEDS, Task, generated, paper
 
 WIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.06)  # σ over the median distance

@@ -26,15 +26,16 @@ from rich.table import Table
 from sklearn.cluster import KMeans, SpectralClustering
 
 from altclust import KDAC, tune
+from altclust.base.backend import Array
+from altclust.base.parallel import fitting_threads
+from altclust.core.engines import lowrank
+from altclust.core.engines.recipes import Coordinates
+from altclust.core.kernels import Gaussian
+from altclust.core.metrics import nmi
+from altclust.data.rows import ArrayRows
+from altclust.data.sums import indicator_tables
 from altclust.datasets import views
-from altclust.engines import lowrank
-from altclust.engines.recipes import Coordinates
-from altclust.kernels import Array, Gaussian
-from altclust.metrics import nmi
-from altclust.moments import indicator_tables
-from altclust.rows import ArrayRows
-from altclust.streamed import PIVOTED, StreamedProblem, step_for
-from altclust.threads import fitting_threads
+from altclust.models.streaming import PIVOTED, StreamedProblem, step_for
 
 BLOCK = 4096  # rows that are generated at once
 MB = 1e6

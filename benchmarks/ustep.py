@@ -18,9 +18,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from altclust.base.backend import Array
+from altclust.core.kernels import Gaussian
+from altclust.core.linalg.eigen import leading_eigenvectors
 from altclust.datasets import moons
-from altclust.eigen import leading_eigenvectors
-from altclust.kernels import Array, Gaussian
 
 
 def normalised(X: Array, sigma: float) -> Array:

@@ -22,7 +22,7 @@ from sklearn.datasets import load_sample_image
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
-from altclust.plotting import COLOURS
+from altclust.report.plotting import COLOURS
 
 COLOUR = ["lightness", "red − green", "yellow − blue"]
 

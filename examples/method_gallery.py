@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from altclust import KDAC
-from altclust.baselines import (
+from altclust.core.problem import remove_given
+from altclust.models.baselines import (
     ADFT,
     COALA,
     NACI,
@@ -29,9 +30,8 @@ from altclust.baselines import (
     OrthogonalProjection,
     Residual,
 )
-from altclust.baselines.orthogonal import along_own_centroid_removed
-from altclust.plotting import scatter
-from altclust.problem import remove_given
+from altclust.models.baselines.orthogonal import along_own_centroid_removed
+from altclust.report.plotting import scatter
 
 PICTURES = {
     "kdac": KDAC(2, n_components=1, sigma=1.5, random_state=0),

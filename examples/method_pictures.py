@@ -19,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.core.engines import DenseEngine
+from altclust.core.kernels import Gaussian
+from altclust.core.metrics import nmi
+from altclust.core.problem import Problem, indicators
 from altclust.datasets import moons, views
-from altclust.engines import DenseEngine
-from altclust.kernels import Gaussian
-from altclust.metrics import nmi
-from altclust.plotting import COLOURS, scatter
-from altclust.problem import Problem, indicators
+from altclust.report.plotting import COLOURS, scatter
 
 BLUE, ORANGE, GREEN = COLOURS[:3]
 WIDTH = 2.2  # of the kernel on the four blobs: about half the distance between them

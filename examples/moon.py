@@ -18,8 +18,8 @@ from rich.table import Table
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.core.metrics import nmi
 from altclust.datasets import moons
-from altclust.metrics import nmi
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
-from altclust.plotting import plot_crosstab
+from altclust.report.plotting import plot_crosstab
 
 
 def describe(title: str, model: KDAC, X: pd.DataFrame, cultivar: pd.Series) -> None:

@@ -8,11 +8,11 @@ import matplotlib
 import numpy as np
 import pytest
 
-from altclust.engines import DenseEngine
-from altclust.kernels import Gaussian
-from altclust.problem import Objective, Problem, indicators
-from altclust.starts import random_start
-from altclust.thumb import median_distance
+from altclust.core.engines import DenseEngine
+from altclust.core.initialization import random_start
+from altclust.core.kernels import Gaussian
+from altclust.core.problem import Objective, Problem, indicators
+from altclust.search.heuristics import median_distance
 
 matplotlib.use("Agg")
 

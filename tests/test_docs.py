@@ -21,9 +21,9 @@ import typer
 from typer.testing import CliRunner
 
 import altclust
-import altclust.confidence
-from altclust.cli import app
-from altclust.metrics import nmi
+import altclust.search.significance
+from altclust.apps.cli.main import app
+from altclust.core.metrics import nmi
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,7 +57,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # `confidence_` has its own tests; here four of its dozen searches, on fewer rows, are enough.
     for name, few in (("ROWS", 60), ("SHUFFLES", 2), ("RESAMPLES", 1)):
-        monkeypatch.setattr(altclust.confidence, name, few)
+        monkeypatch.setattr(altclust.search.significance, name, few)
     return tmp_path
 
 

@@ -60,7 +60,7 @@ def of_command_line(command: Any, path: str = "altclust") -> Iterator[str]:
 
 
 def public() -> list[str]:
-    from altclust.cli import app
+    from altclust.apps.cli.main import app
 
     return [*of_library(), *of_command_line(typer.main.get_command(app))]
 

@@ -1,17 +1,30 @@
 """altclust: the best clustering of your data that is different from the one you know."""
 
+from __future__ import annotations
+
+import sys
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .certificate import Certificate
-    from .confidence import Confidence
-    from .estimators import KDAC
-    from .solvers import ISM, Growth, Newton, Stiefel
-    from .sources import open_rows
-    from .tuning import Tuning, tune
-    from .validate import InputError
-    from .views import ViewDiscovery
+    from . import datasets as datasets
+    from . import report as report
+    from . import tables as tables
+    from .base.errors import InputError
+    from .core import metrics as metrics
+    from .core.certificate import Certificate
+    from .core.solvers import ISM, Growth, Newton, Stiefel
+    from .data.opening import open_rows
+    from .models import baselines as baselines
+    from .models import comparison as comparison
+    from .models.kdac import KDAC
+    from .models.view_discovery import ViewDiscovery
+    from .report import plotting as plotting
+    from .search.significance import Confidence
+    from .search.tuning import Tuning, tune
 
 __version__ = "0.1.0.dev0"
 
@@ -31,15 +44,24 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Certificate": "certificate",
-    "Confidence": "confidence",
-    "KDAC": "estimators",
-    **dict.fromkeys(("ISM", "Growth", "Newton", "Stiefel"), "solvers"),
-    "open_rows": "sources",
-    "Tuning": "tuning",
-    "tune": "tuning",
-    "InputError": "validate",
-    "ViewDiscovery": "views",
+    "Certificate": "core.certificate",
+    "Confidence": "search.significance",
+    "KDAC": "models.kdac",
+    **dict.fromkeys(("ISM", "Growth", "Newton", "Stiefel"), "core.solvers"),
+    "open_rows": "data.opening",
+    "Tuning": "search.tuning",
+    "tune": "search.tuning",
+    "InputError": "base.errors",
+    "ViewDiscovery": "models.view_discovery",
+}
+_MODULES = {  # public modules: where users find them, and where they are
+    "baselines": "models.baselines",
+    "comparison": "models.comparison",
+    "datasets": "datasets",
+    "metrics": "core.metrics",
+    "plotting": "report.plotting",
+    "report": "report",
+    "tables": "tables",
 }
 
 
@@ -47,8 +69,29 @@ def __getattr__(name: str) -> Any:
     """A public name from its module, which is imported with all that it needs when first asked for."""
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{_MODULES[name]}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return [*globals(), *__all__]
+
+
+class _PublicModules(MetaPathFinder, Loader):
+    """Lets ``from altclust.metrics import nmi`` find the module in its room; it stays one module under both names."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        name = fullname.removeprefix(f"{__name__}.")
+        return ModuleSpec(fullname, self) if name != _MODULES.get(name, name) else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(f".{_MODULES[spec.name.rpartition('.')[2]]}", __name__)
+        self._own = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._own  # importlib has put that of the public name there
+
+
+sys.meta_path.append(_PublicModules())

@@ -16,7 +16,7 @@ def main() -> None:
     # The first that is registered runs last: after it, Python would give the signals back to the system.
     atexit.register(_at_signals, signal.SIG_IGN)
     _at_signals(_leave)
-    from .cli import main as run
+    from .apps.cli.main import main as run
 
     try:
         run()

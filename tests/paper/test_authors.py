@@ -10,7 +10,7 @@ from tests.conftest import needs_files
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC
-from altclust.metrics import nmi
+from altclust.core.metrics import nmi
 from altclust.paper import load_task
 from altclust.paper.authors import BY_ITS_RULE, authors_loop, printed_cost
 from altclust.paper.expected import printed

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.conftest import random_problem
 
+from altclust.core.solvers import SOLVERS, Status
 from altclust.paper.deadline import Timed
-from altclust.solvers import SOLVERS, Status
 
 
 @pytest.mark.parametrize("name", ["ism", "sm", "dg"])

@@ -13,17 +13,17 @@ import pytest
 from tests.conftest import needs_files
 from typer.testing import CliRunner
 
-from altclust.cli import app
+from altclust.apps.cli.main import app
 from altclust.datasets import CATALOGUE
 from altclust.paper import commands
-from altclust.paper.cells import Cell, cells, run_cell
+from altclust.paper.runs import Cell, cells, run_cell
 from altclust.paper.section import Section
 from altclust.paper.table1 import stored, summarise
 
 
 def altclust(*arguments, cwd, **environment):
     return subprocess.run(
-        [sys.executable, "-c", "from altclust.cli import main; main()", *map(str, arguments)],
+        [sys.executable, "-c", "from altclust.apps.cli.main import main; main()", *map(str, arguments)],
         cwd=cwd,
         env=os.environ | environment,
         capture_output=True,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from altclust.base.errors import InputError
 from altclust.tables import Recipe, learn_recipe
-from altclust.tables.cells import labels, numbers, readable
-from altclust.validate import InputError
+from altclust.tables.values import labels, numbers, readable
 
 N = 60
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from altclust.base.errors import InputError
 from altclust.tables import Limits, read_table
-from altclust.validate import InputError
 
 
 def read(text, name="rows.csv", encoding="utf-8"):

@@ -533,7 +533,7 @@ def load(i, j):
 def main():
     import dask, dask.array as da, distributed
     from altclust import KDAC, dask_rows, streamed
-    from altclust.dask_rows import ClusterLost
+    from altclust.data.dask_rows import ClusterLost
     warnings.simplefilter("ignore")
     streamed.FIRST, streamed.MOST_SAMPLED = 200, 2000
     fault, moment = sys.argv[1], float(sys.argv[2])

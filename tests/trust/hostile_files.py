@@ -144,7 +144,7 @@ def arrow_table() -> pa.Table:
 
 @cache
 def question() -> Any:
-    from altclust.search import Question
+    from altclust.search.trajectories import Question
 
     X = rows()[["höhe", "b", "c"]].to_numpy()
     return Question(X - X.mean(axis=0), [pd.factorize(rows()["segment"])[0]], n_clusters=2)
@@ -179,9 +179,9 @@ def kept() -> bytes:
     """The trials of one path of a search."""
     import tempfile
 
-    from altclust.kept import KeptPaths
-    from altclust.search import Path as Walk
-    from altclust.search import walk
+    from altclust.search.checkpoints import KeptPaths
+    from altclust.search.trajectories import Path as Walk
+    from altclust.search.trajectories import walk
 
     with tempfile.TemporaryDirectory() as folder:
         path = Walk("cooled", 2)

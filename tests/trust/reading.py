@@ -70,7 +70,7 @@ def _table(path: Path) -> None:
 
 
 def _page(path: Path) -> None:
-    from altclust.app.sources import guess_given, open_table
+    from altclust.apps.web.uploads import guess_given, open_table
 
     with path.open("rb") as file:
         guess_given(open_table(file, path.name).frame)
@@ -80,7 +80,7 @@ def _rows(path: Path) -> None:
     import numpy as np
     from sklearn.base import BaseEstimator
 
-    from altclust.sources import checked_rows
+    from altclust.data.opening import checked_rows
 
     rows = checked_rows(BaseEstimator(), path, reset=True)
     rows.take(np.arange(min(rows.n, 3)))
@@ -108,8 +108,8 @@ def _model(path: Path) -> None:
 def _kept(path: Path) -> None:
     from tests.trust.hostile_files import question
 
-    from altclust.kept import KeptPaths
-    from altclust.search import Path as Walk
+    from altclust.search.checkpoints import KeptPaths
+    from altclust.search.trajectories import Path as Walk
 
     trials = KeptPaths(path.parent, question(), 0).read(Walk("cooled", 2))
     assert trials is not None
@@ -117,7 +117,7 @@ def _kept(path: Path) -> None:
 
 
 def _results(path: Path) -> None:
-    from altclust.commands.results import read_results
+    from altclust.apps.cli.results import read_results
     from altclust.tables import read_table
 
     figures, recipe, models = read_results(path)
@@ -128,8 +128,8 @@ def _results(path: Path) -> None:
 
 def _command(path: Path) -> None:
     """The command line, which must end in a sentence, an exit code and nothing written."""
-    from altclust.cli import main
-    from altclust.validate import InputError
+    from altclust.apps.cli.main import main
+    from altclust.base.errors import InputError
 
     with contextlib.chdir(path.parent):
         before = sorted(Path().iterdir())
@@ -163,7 +163,7 @@ def _peak() -> int:
 
 
 def _answer(job: str, path: Path) -> dict[str, Any]:
-    from altclust.validate import InputError
+    from altclust.base.errors import InputError
 
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
@@ -185,9 +185,6 @@ def _listen() -> None:
     import pandas as pd
     import pyarrow.feather
     import pyarrow.parquet  # noqa: F401
-
-    import altclust.app.sources
-    import altclust.cli  # noqa: F401
 
     pd.DataFrame({"a": ["b"]}).astype(str)
     answers = os.fdopen(os.dup(1), "w")

@@ -38,8 +38,8 @@ from tests.trust import hostile_files as files  # noqa: E402
 from tests.trust.reading import Reader  # noqa: E402
 
 from altclust import KDAC, InputError, open_rows  # noqa: E402
-from altclust.cli import main  # noqa: E402
-from altclust.commands.results import read_results  # noqa: E402
+from altclust.apps.cli.main import main  # noqa: E402
+from altclust.apps.cli.results import read_results  # noqa: E402
 from altclust.tables import Limits, read_table  # noqa: E402
 
 CASES = int(os.environ.get("ALTCLUST_CASES", 500))
@@ -727,7 +727,7 @@ def test_results_with_a_damaged_model_say_so(results, tmp_path):
 @needs_files
 def test_odd_cells_of_the_paper_are_computed_again(tmp_path):
     from altclust.paper import table1
-    from altclust.paper.cells import Cell, settings
+    from altclust.paper.runs import Cell, settings
 
     cell = Cell("SG", "ISM", "SI", 1)
     path = table1._path(cell, tmp_path)
@@ -792,7 +792,7 @@ def test_a_network_folder_that_is_connected_again(tmp_path, monkeypatch):
         found[2] += 1
         return os.stat_result(found, {"st_mtime_ns": os.stat(path).st_mtime_ns})
 
-    monkeypatch.setattr("altclust.file_rows.os", SimpleNamespace(stat=elsewhere))
+    monkeypatch.setattr("altclust.data.file_rows.os", SimpleNamespace(stat=elsewhere))
     assert np.array_equal(rows.take(np.arange(3))[0], np.eye(3))
     (tmp_path / "other.npy").write_bytes((tmp_path / "rows.npy").read_bytes())
     shutil.copystat(tmp_path / "rows.npy", tmp_path / "other.npy")

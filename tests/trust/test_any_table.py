@@ -38,7 +38,8 @@ from tests.trust.strategies import (
     values,
 )
 
-from altclust import ISM, KDAC, InputError, ViewDiscovery, baselines, tune
+from altclust import ISM, KDAC, InputError, ViewDiscovery, tune
+from altclust.models import baselines
 
 SLOWEST = 120  # seconds that a case may take, on a machine that does other things as well
 FIXED = {"n_clusters": 2, "n_components": 1, "sigma": "auto", "init": "random", "n_init": 1, "max_iter": 8}

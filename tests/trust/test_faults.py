@@ -20,9 +20,9 @@ import numpy as np
 import pytest
 
 from altclust import KDAC
-from altclust.cli import main
-from altclust.commands.screen import SIGNALS
-from altclust.whole import Together, can_write, write_whole
+from altclust.apps.cli.main import main
+from altclust.apps.cli.screen import SIGNALS
+from altclust.files.atomic import Together, can_write, write_whole
 
 fcntl = pytest.importorskip("fcntl", reason="faults are made with what Linux has")
 faults = pytest.importorskip("tests.trust.faults", reason="faults are made with what Linux has")
@@ -139,7 +139,7 @@ def test_a_disk_that_is_full_is_named_with_the_file(tmp_path, monkeypatch):
     def forgetful(path):
         raise OSError("100 requested and 28 written")  # numpy's words for it
 
-    monkeypatch.setattr("altclust.whole.shutil.disk_usage", lambda folder: SimpleNamespace(free=0))
+    monkeypatch.setattr("altclust.files.atomic.shutil.disk_usage", lambda folder: SimpleNamespace(free=0))
     with pytest.raises(OSError, match=r"a\.npy") as caught:
         write_whole(tmp_path / "a.npy", forgetful)
     assert caught.value.errno == errno.ENOSPC
@@ -185,8 +185,8 @@ def test_a_file_that_changed_before_new_rows_are_read_is_read_anew(tmp_path):
 def test_ctrl_c_after_the_results_were_written_says_so(tmp_path):
     faults.table(tmp_path)
     script = (
-        "import signal, os\nfrom altclust.commands import find\n"
-        "find.show = lambda *_: os.kill(os.getpid(), signal.SIGINT)\nfrom altclust.cli import main\nmain()"
+        "import signal, os\nfrom altclust.apps.cli import find\n"
+        "find.show = lambda *_: os.kill(os.getpid(), signal.SIGINT)\nfrom altclust.apps.cli.main import main\nmain()"
     )
     done = faults.ended(faults.start(*faults.FIND, "--out", "out", cwd=tmp_path, script=script))
     assert done.code == 130
@@ -196,7 +196,7 @@ def test_ctrl_c_after_the_results_were_written_says_so(tmp_path):
 
 def test_a_process_of_ours_ends_with_whoever_started_it(tmp_path):
     script = (
-        "import os, multiprocessing, time\nfrom altclust.orphans import end_with_parent\n"
+        "import os, multiprocessing, time\nfrom altclust.base.parallel import end_with_parent\n"
         "multiprocessing.current_process().name = 'LokyProcess-1'\nend_with_parent()\n"
         "print(os.getpid(), flush=True)\ntime.sleep(600)"
     )

@@ -17,7 +17,7 @@ import pytest
 
 import altclust
 from altclust import InputError, open_rows
-from altclust.cli import main
+from altclust.apps.cli.main import main
 from altclust.tables import read_table
 
 SOURCES = Path(altclust.__file__).parent

@@ -15,11 +15,11 @@ from tests.conftest import random_problem
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC
-from altclust.certificate import certify
-from altclust.engines import DenseEngine
-from altclust.kernels import Gaussian
-from altclust.problem import Objective, Problem
-from altclust.solvers import ISM, subspace_distance
+from altclust.core.certificate import certify
+from altclust.core.engines import DenseEngine
+from altclust.core.kernels import Gaussian
+from altclust.core.problem import Objective, Problem
+from altclust.core.solvers import ISM, subspace_distance
 
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
 few_tables = settings(max_examples=15, deadline=None, derandomize=True, database=None)

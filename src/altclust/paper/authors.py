@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..engines import DenseEngine
-from ..kernels import Array, Gaussian
-from ..problem import Embedding, Gamma, KernelEngine, Problem, indicators
-from ..spectral import round_to_labels
-from ..starts import random_start, spectral_start
-from .settings import Task
+from ..base.backend import Array
+from ..core.embedding import round_to_labels
+from ..core.engines import DenseEngine
+from ..core.initialization import random_start, spectral_start
+from ..core.kernels import Gaussian
+from ..core.problem import Embedding, Gamma, KernelEngine, Problem, indicators
+from .configs import Task
 
 ROUNDS = 22
 ISM_STEPS = 10

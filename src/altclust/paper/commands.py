@@ -15,8 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..datasets import DatasetUnavailable
-from ..whole import can_write
-from .cells import INITS, METHODS, RUNS, SET_NAMES, VARIANTS, Cell, cells, table_task
+from ..files.atomic import can_write
+from .runs import INITS, METHODS, RUNS, SET_NAMES, VARIANTS, Cell, cells, table_task
 from .section import Section
 from .table1 import BUDGET, run_cells, stored, table_section, write_text
 

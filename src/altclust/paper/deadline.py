@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..kernels import Array
-from ..problem import Objective
-from ..solvers import Solution, Solver, Status
+from ..base.backend import Array
+from ..core.problem import Objective
+from ..core.solvers import Solution, Solver, Status
 
 
 class _TimeIsUp(Exception):

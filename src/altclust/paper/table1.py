@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..orphans import end_with_parent
-from ..whole import write_whole
-from .cells import METHODS, VARIANTS, Cell, run_cell, settings
+from ..base.parallel import end_with_parent
+from ..files.atomic import write_whole
 from .expected import MEASURES, RULE, agrees, printed
 from .page import build_page
+from .runs import METHODS, VARIANTS, Cell, run_cell, settings
 from .section import Section
 
 BUDGET = 900.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..kernels import Array
+from ..base.backend import Array
 from .html import environment, own
 from .labelling import MOST_LEVELS, collapse, given_labellings
 from .svg import markers, places, scatter

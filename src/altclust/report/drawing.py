@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .labelling import Labelling
-from .words import cell, text
+from .sentences import cell, text
 
 MOST_DRAWN = 4000  # rows; more only hide each other
 FEWEST = 20  # rows that every cluster keeps, if it has as many

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from .words import against, share, text
+from .sentences import against, share, text
 
 MOST_LEVELS = 30  # of a text column; more are names or identifiers
 LARGEST = 10.0  # without any spread in the groups a difference is infinite

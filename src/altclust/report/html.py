@@ -9,12 +9,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from ..storage import write_whole
-from ..validate import InputError
+from ..base.errors import InputError
+from ..files.model_archive import write_whole
 from .chart import line_chart
 from .labelling import MOST_LEVELS
+from .sentences import rows, share
 from .svg import markers, places, scatter, swatch
-from .words import rows, share
 
 GLOSSES = {
     "A local minimum": "No small turn of the learnt directions makes the view better.",

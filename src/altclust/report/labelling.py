@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..validate import InputError, is_unknown
-from .words import text
+from ..base.errors import InputError
+from ..base.validation import is_unknown
+from .sentences import text
 
 MOST_LEVELS = 30  # that a legend or a table shows; the smaller ones are put together
 

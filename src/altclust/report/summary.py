@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..metrics import table_nmi
-from ..validate import InputError
+from ..base.errors import InputError
+from ..core.metrics import table_nmi
 from .drawing import axis_name, drawing, drawn_rows, told_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
 from .parameters import parameters
+from .sentences import NEGLIGIBLE, cluster_sentence, text
 from .verdict import headline
-from .words import NEGLIGIBLE, cluster_sentence, text
 
 MOST_FEATURES = 6  # that are drawn for a cluster
 MOST_WEIGHTS = 15  # features in the picture of the weights

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..confidence import FLEETING, STABLE, SURE
-from .words import listing
+from ..search.significance import FLEETING, STABLE, SURE
+from .sentences import listing
 
 NEW, ALIKE, SAME = 0.05, 0.3, 0.7  # NMI with what was given: below, above and far above
 MOST_SIZES = 6  # clusters whose sizes are told one by one

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pandas as pd
 
-from ..validate import InputError, one_line, shown
-from .cells import is_text, labels, numbers
+from ..base.errors import InputError, one_line, shown
 from .recipe import Column, Decision, Recipe
+from .values import is_text, labels, numbers
 
 MOST_LEVELS = 12  # of a text column that is encoded by itself
 MOST_ASKED = 200  # of one that was asked for

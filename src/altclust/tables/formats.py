@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from ..arrays import BadFile, read_npy, read_npz
-from ..validate import InputError, one_line, shown
-from .columnar import read_arrow, read_parquet
-from .delimited import read_delimited, write_delimited
+from ..base.errors import InputError, one_line, shown
+from ..files.npy import BadFile, read_npy, read_npz
+from .arrow_files import read_arrow, read_parquet
+from .csv_files import read_delimited, write_delimited
+from .excel_files import read_workbook
 from .header import beside, with_header
 from .limits import Limits
-from .workbook import read_workbook
 
 Write = Callable[[Path, pd.DataFrame], Any]
 Read = Callable[[BinaryIO, Limits], tuple[pd.DataFrame, list[str], Write]]

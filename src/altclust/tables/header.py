@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..validate import InputError
-from .cells import numbers
+from ..base.errors import InputError
+from .values import numbers
 
 
 def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

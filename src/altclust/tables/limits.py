@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..arrays import BadFile, check_fits
+from ..files.npy import BadFile, check_fits
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..validate import InputError
-from .cells import labels, numbers
+from ..base.errors import InputError
+from .values import labels, numbers
 
 
 @dataclass(frozen=True)

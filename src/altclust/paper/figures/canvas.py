@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ...plotting import scatter
-from ...whole import write_whole
+from ...files.atomic import write_whole
+from ...report.plotting import scatter
 from ..section import Section
 
 DPI = 150

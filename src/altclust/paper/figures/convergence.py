@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...kernels import Array
-from ...plotting import COLOURS
-from ...solvers import ISM, Solution
+from ...base.backend import Array
+from ...core.solvers import ISM, Solution
+from ...report.plotting import COLOURS
+from ..configs import SETS, load_task
 from ..section import Section
-from ..settings import SETS, load_task
 from .canvas import number, panels, publish
 from .problems import pose
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ...core.metrics import nmi
 from ...datasets import Dataset, load_moons
-from ...metrics import nmi
 from ..section import Section
 from .canvas import panels, publish, view
 

@@ -12,12 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from sklearn.exceptions import ConvergenceWarning
 
+from ...core.metrics import nmi
 from ...datasets import load_flower
-from ...estimators import KDAC
-from ...metrics import nmi
-from ...plotting import COLOURS
+from ...models.kdac import KDAC
+from ...report.plotting import COLOURS
+from ..configs import Task, load_task
 from ..section import Section
-from ..settings import Task, load_task
 from .canvas import number, panels, publish, view
 
 

@@ -12,16 +12,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from threadpoolctl import threadpool_limits
 
+from ...base.backend import Array
+from ...core.engines import DenseEngine
+from ...core.initialization import random_start
+from ...core.kernels import Gaussian
+from ...core.linalg.eigen import smallest_eigenvectors
+from ...core.metrics import nmi
+from ...core.problem import Objective, Problem, indicators
 from ...datasets import Dataset, load_growth
-from ...eigen import smallest_eigenvectors
-from ...engines import DenseEngine
-from ...estimators import KDAC
-from ...kernels import Array, Gaussian
-from ...metrics import nmi
-from ...plotting import COLOURS, SHAPES
-from ...problem import Objective, Problem, indicators
-from ...starts import random_start
-from ...thumb import median_distance
+from ...models.kdac import KDAC
+from ...report.plotting import COLOURS, SHAPES
+from ...search.heuristics import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ...kernels import Array
-from ...metrics import hsic
-from ...plotting import COLOURS
-from ...thumb import median_distance
+from ...base.backend import Array
+from ...core.metrics import hsic
+from ...report.plotting import COLOURS
+from ...search.heuristics import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
 

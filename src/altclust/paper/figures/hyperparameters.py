@@ -13,14 +13,14 @@ from matplotlib.figure import Figure
 from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
 
-from ...certificate import eigengap
-from ...metrics import nmi, novelty
-from ...plotting import COLOURS
-from ...solve import solve
-from ...solvers import SOLVERS, Status
-from ...thumb import median_distance
+from ...core.alternation import solve
+from ...core.certificate import eigengap
+from ...core.metrics import nmi, novelty
+from ...core.solvers import SOLVERS, Status
+from ...report.plotting import COLOURS
+from ...search.heuristics import median_distance
+from ..configs import Task, load_task
 from ..section import Section
-from ..settings import Task, load_task
 from .canvas import number, panels, publish
 from .problems import pose
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...engines import DenseEngine
-from ...kernels import Array, Gaussian
-from ...problem import KernelEngine, Objective, Problem, indicators
-from ...starts import SpectralStart, spectral_start
-from ..settings import Task
+from ...base.backend import Array
+from ...core.engines import DenseEngine
+from ...core.initialization import SpectralStart, spectral_start
+from ...core.kernels import Gaussian
+from ...core.problem import KernelEngine, Objective, Problem, indicators
+from ..configs import Task
 
 
 class Posed(NamedTuple):

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...certificate import Certificate
-from ...estimators import KDAC
-from ...plotting import COLOURS
+from ...core.certificate import Certificate
+from ...models.kdac import KDAC
+from ...report.plotting import COLOURS
+from ..configs import SETS, load_task
 from ..section import Section
-from ..settings import SETS, load_task
 from .canvas import number, panels, publish
 
 # Right over left side at the W where the authors' code stops, measured once with that code; not computed here

@@ -1,0 +1,1 @@
+"""The command line: `main` joins the commands, one file each."""

@@ -1,0 +1,102 @@
+"""The command line: parse, one library call, show."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ...base.errors import InputError
+from ...datasets import CATALOGUE, data_folder
+from ...paper.commands import reproduce_app
+from . import compare, explore, find, report, tune, views
+from .screen import INTERRUPTED, SIGNALS, Stopped, console, say, stop_at_once
+from .task import UsageError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, or none that this user may have
+
+app = typer.Typer(
+    help="Find the best clustering of a table that is different from the one you know.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command(epilog=find.EXAMPLES)(find.find)
+app.command(epilog=views.EXAMPLES)(views.views)
+app.command(epilog=tune.EXAMPLES)(tune.tune)
+app.command(epilog=compare.EXAMPLES)(compare.compare)
+app.command(epilog=explore.EXAMPLES)(explore.explore)
+app.command(epilog=report.EXAMPLES)(report.report)
+app.add_typer(reproduce_app, name="reproduce")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"altclust {version('altclust')}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    """Find the best clustering of a table that is different from the one you know."""
+
+
+@app.command(epilog="\nExample:\n\n    altclust datasets\n")
+def datasets() -> None:
+    """List the data sets: generated ones, and the paper's files with whether they are in the data folder."""
+    table = Table(title=f"Data sets; the data folder is {data_folder()}")
+    table.add_column("name", no_wrap=True)
+    for column in ("rows x columns", "labels", "where", "description"):
+        table.add_column(column)
+    for entry in CATALOGUE:
+        where = entry.origin if entry.origin == "generated" else "data folder" if entry.at_hand else "to be fetched"
+        size = f"{entry.n_samples} x {entry.n_features}"
+        table.add_row(entry.name, size, ", ".join(entry.labels) or "–", where, entry.description)
+    Console().print(table)
+
+
+def main() -> None:
+    """Run the command line; a user's mistake gets a sentence and an exit code, never a traceback."""
+    console.quiet = False
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a letter that the terminal does not have is no reason to fail
+    before = [signal.signal(one, stop_at_once) for one in SIGNALS]
+    try:
+        app()
+    except UsageError as error:
+        _fail(error, 2)
+    except (InputError, ValueError) as error:
+        _fail(error, 1)
+    except OSError as error:
+        _fail(_in_words(error), 1)
+    except Stopped as stopped:
+        kept = "the rows and figures that were finished are kept, and the same command goes on"
+        _fail(f"interrupted: {kept if sys.argv[1:2] == ['reproduce'] else stopped}.", INTERRUPTED)
+    finally:
+        for one, handler in zip(SIGNALS, before, strict=True):
+            if handler is not None:  # which is one that Python did not set
+                signal.signal(one, handler)
+
+
+def _in_words(error: OSError) -> str:
+    """What the system complains of, and of which file."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    if error.errno in FULL:
+        return f"{error.filename} could not be written, because there is no space left: make room, or write elsewhere."
+    return f"{error.filename} could not be used: {error.strerror}."
+
+
+def _fail(why: object, code: int) -> None:
+    console.quiet = False
+    say(f"altclust: {why}", style="red")
+    sys.exit(code)

@@ -1,0 +1,60 @@
+"""`altclust report`: the report of a view that was found earlier, of its own rows or of others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ...report import write_report
+from ...tables.values import known_labels, labels
+from .options import OUTPUT_PANEL
+from .results import read_results, summaries_of
+from .screen import say
+from .task import Task, UsageError, check_can_write, command_line, read
+
+EXAMPLES = """
+Examples:
+
+    altclust report altclust-out --force
+
+    altclust report altclust-out new_customers.csv --to new_customers.html
+"""
+
+Folder = Annotated[Path, typer.Argument(help="Results of `altclust find` or `altclust views`.")]
+Other = Annotated[
+    Path | None, typer.Argument(help="Rows to report on: a table with the same columns. Its own, if left out.")
+]
+To = Annotated[Path | None, typer.Option(help="File to write; report.html in the folder if left out.")]
+Id = Annotated[str | None, typer.Option(help="Column that names the rows.")]
+Force = Annotated[bool, typer.Option(help="Overwrite a report that is there.", rich_help_panel=OUTPUT_PANEL)]
+
+
+def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, force: Force = False) -> None:
+    """Write the report of a view again, or of the same view on other rows, whose clusters are predicted."""
+    target = to or folder / "report.html"
+    figures, recipe, views = read_results(folder)
+    if target.is_dir():
+        raise UsageError(f"--to {target} is a folder: name a file.")
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists: choose another --to, or pass --force to overwrite.")
+    check_can_write("--to", target.parent)
+    own = table is None
+    source = table or folder / f"table{Path(figures['table']).suffix.lower()}"
+    rows = read(source)
+    if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
+        raise UsageError(f"{source} is not the table that the view was found in: pass it as a second argument.")
+    if id is not None and id not in rows.frame.columns:
+        raise UsageError(f"--id {id!r} is not a column of {source}.")
+    names = [name for name in figures["given"] if name in rows.frame.columns]
+    given = rows.frame[names].apply(known_labels) if names else None
+    ids = None if id is None else labels(rows.frame[id])
+    task = Task(rows, recipe, recipe.apply(rows.frame), given, ids, folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_report(target, *summaries_of(task, views, command_line(again=True), own))
+    missing = [name for name in figures["given"] if name not in names]
+    if missing:
+        say(f"{source} has no column {', '.join(missing)}: the report does without.")
+    Console().print(f"Open {target}.", markup=False)

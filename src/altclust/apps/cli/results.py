@@ -1,0 +1,178 @@
+"""What is left of a run: the table with its new columns, directions, figures, models, pictures and the report."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...base.errors import InputError
+from ...models.kdac import KDAC
+from ...report import summarise, write_report
+from ...report.summary import number
+from ...search.significance import Confidence
+from ...tables import Recipe
+from ...tables.values import readable
+from .files import writing
+from .task import Task, UsageError, command_line
+
+VIEW_FILES = r"(alternative|view_\d+)\.(npz|png)"
+FILES = rf"table\.\w+|directions\.csv|figures\.json|report\.html|{VIEW_FILES}"
+VIEWS = r"alternative|view_\d+"
+PARAMETERS = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")
+
+
+def write_results(
+    task: Task,
+    views: dict[str, KDAC],
+    *,
+    first: np.ndarray | None = None,
+    why: str | None = None,
+    stopped: str | None = None,
+) -> dict[str, Any]:
+    """Write everything, and return the figures.
+
+    Parameters
+    ----------
+    task : Task
+    views : dict of str to KDAC
+        The models by the names of the columns that they add; each is new beside what is given and those before it.
+    first : int array, shape (n,), optional
+        The clustering that stood in for a given one.
+    why : str, optional
+        Why these parameters, where the model does not know.
+    stopped : str, optional
+        Why there are no more views.
+    """
+    new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.X.index)
+    if first is not None:
+        new.insert(0, "first_view", first)
+    summaries = summaries_of(task, views, command_line(again=True))
+    figures = {
+        "altclust": version("altclust"),
+        "command": command_line(),
+        "table": task.table.name,
+        "rows": len(task.X),
+        "features": task.X.shape[1],
+        "given": [] if task.given is None else list(task.given.columns),
+        "views": [
+            _figures(name, model, why) | {"descriptions": [c["sentence"] for c in summary["clusters"]]}
+            for (name, model), summary in zip(views.items(), summaries, strict=True)
+        ],
+        "stopped": stopped,
+        "recipe": task.recipe.to_dict(),
+    }
+    with writing(task, FILES) as files:
+        for name, model in views.items():
+            files.write(f"{name}.npz", model.save)
+            files.write(f"{name}.png", partial(_picture, model=model, task=task))
+        if views:
+            directions = [_directions(*view) for view in views.items()]
+            files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
+            files.write("report.html", lambda path: write_report(path, *summaries))
+        files.write_json("figures.json", figures)
+        files.write_table(new)
+    return figures
+
+
+def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
+    """What the report says of each view; own where the rows are those that the models were fitted to."""
+    known = {} if task.given is None else dict(task.given.items())
+    values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"))
+    summaries = []
+    for name, model in views.items():
+        labels = np.asarray(model.labels_ if own else model.predict(task.X))
+        summaries.append(
+            summarise(
+                model,
+                task.X,
+                pd.DataFrame(known) if known else None,
+                labels=labels,
+                values=values,
+                ids=task.ids,
+                name=task.table.name,
+                alternative=name,
+                decisions=task.recipe.sentences,
+                command=command,
+                confidence=model._confidence is not None,  # what was not asked for, or interrupted, is not computed
+                predicted=not own,
+            )
+        )
+        known[name] = labels.astype(str)
+    return summaries
+
+
+def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]:
+    """The figures, the recipe and the models that `write_results` left in a folder, which belong together."""
+    try:
+        figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
+        recipe = Recipe.from_dict(figures["recipe"])
+        features = [name for column in recipe.columns for name in column.features]
+        names = [view["name"] for view in figures["views"]]
+        texts = [figures["table"], *figures["given"], *names]
+        if not all(isinstance(text, str) for text in texts) or not isinstance(figures["given"], list):
+            raise ValueError("table, given and names should be text")
+        if not all(re.fullmatch(VIEWS, name) for name in names):  # they are names of files in this folder, and no other
+            raise ValueError("a view should be named as `write_results` names it")
+        models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
+        if any(list(getattr(model, "feature_names_in_", ())) != features for model in models.values()):
+            raise ValueError("the models are of other columns")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        why = f": {error}" if isinstance(error, InputError) else "."
+        raise UsageError(
+            f"{folder} holds no results of `altclust find` or `altclust views`, or only some{why}"
+        ) from error
+    return figures, recipe, models
+
+
+def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
+    pairs = sorted(zip(model.feature_names_in_, model.feature_weights_, strict=True), key=lambda pair: -pair[1])
+    certificate = {key: number(v) if isinstance(v, float) else v for key, v in asdict(model.certificate_).items()}
+    return {
+        "name": name,
+        "clusters": model.n_clusters_,
+        "cluster_sizes": np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_).tolist(),
+        "novelty": number(model.novelty_),
+        "quality": model.quality_,
+        "cost": model.cost_,
+        "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
+        "reasons": why or (None if model.tuning_ is None else model.tuning_.reasons),
+        "rounds": model.n_iter_,
+        "status": model.status_,
+        "engine": model.engine_,
+        "approximation_error": model.approximation_error_,
+        "certificate": certificate,
+        "confidence": None if model._confidence is None else _confidence(model._confidence),
+        "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
+    }
+
+
+def _confidence(sure: Confidence) -> dict[str, Any]:
+    return {"p_value": number(sure.p_value), "stability": number(sure.stability), "verdict": sure.verdict}
+
+
+def _directions(name: str, model: KDAC) -> pd.DataFrame:
+    """One row per feature: its share of the view, and its place in every direction."""
+    frame = pd.DataFrame({"view": name, "feature": model.feature_names_in_, "weight": model.feature_weights_})
+    return frame.assign(**{f"direction_{i}": row for i, row in enumerate(model.components_, 1)})
+
+
+def _picture(path: Path, model: KDAC, task: Task) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from ...report.plotting import plot_views
+
+    given = None if task.given is None else task.given.iloc[:, 0]
+    figure = plot_views(np.asarray(model.transform(task.X)), given, model.labels_)[0].figure
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

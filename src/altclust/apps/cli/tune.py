@@ -1,0 +1,128 @@
+"""`altclust tune`: search for parameters, and show all that was tried."""
+
+from __future__ import annotations
+
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ...search.tuning import RULES, Tuning
+from ...search.tuning import tune as search
+from .files import writing
+from .options import Asked, Clusters, Components, Out, asking
+from .screen import INTERRUPTED, live, say, start_searchers
+from .task import Task, as_json, check_can_write, check_clusters, prepare
+
+EXAMPLES = """
+Examples:
+
+    altclust tune customers.csv --given segment
+
+    altclust tune customers.csv --given segment --clusters 3 --jobs 0 --resume tuning --out tuning
+"""
+SHOWN = {
+    "separation": ("source", "n_clusters", "n_components", "sigma", "novelty", "separation", "persistence", "score"),
+    "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "novelty", "quality", "inequality", "score"),
+}
+HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
+FILES = r"tuning\.csv|parameters\.json"
+BEST = 10  # trials that are shown
+
+RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
+Rule = Annotated[RuleName, typer.Option(help="What decides: see docs/choosing.md.")]
+Resume = Annotated[Path | None, typer.Option(help="Folder that keeps finished paths, to go on where a search stopped.")]
+
+
+@asking
+def tune(
+    asked: Asked,
+    clusters: Clusters = None,
+    components: Components = None,
+    rule: Rule = RuleName("separation"),  # noqa: B008
+    resume: Resume = None,
+    out: Out = Path("altclust-out"),
+) -> None:
+    """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
+    task = prepare(asked, out, files=FILES)
+    check_clusters(clusters, task)
+    if resume is not None:
+        check_can_write("--resume", resume)
+    with live("Searching", lambda: start_searchers(asked.n_jobs)) as bar:
+        tuning = search(
+            task.X,
+            task.given,
+            n_clusters=clusters,
+            n_components=components,
+            rule=rule.value,
+            n_jobs=asked.n_jobs,
+            progress=bar.share,
+            resume=resume,
+            random_state=asked.seed,
+        )
+        early = bar.interrupted
+        bar.write()
+        chosen = _parameters(tuning, task, asked.standardise)
+        chosen |= {"seed": asked.seed, "command": _next_command(asked, out)}
+        with writing(task, FILES) as files:
+            files.write_csv("tuning.csv", tuning.table)
+            files.write_json("parameters.json", chosen)
+    if asked.as_json:
+        print(as_json(chosen))
+    elif not asked.quiet:
+        _show(tuning, SHOWN[rule.value], chosen["command"], out)
+    if early:
+        say(f"Interrupted: this is the best of the {len(tuning.trials)} trials until then.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _next_command(asked: Asked, out: Path) -> str:
+    """The `altclust find` that uses the choice, reading the table in the same way."""
+    words = ["altclust", "find", str(asked.table)]
+    for option in ("given", "columns", "drop", "categories"):
+        words += [word for name in getattr(asked, option) or [] for word in (f"--{option}", name)]
+    for option, value in (("--given-file", asked.given_file), ("--id", asked.id)):
+        words += [] if value is None else [option, str(value)]
+    for option, usual in (("encode", None), ("impute", True), ("standardise", True)):
+        chosen = getattr(asked, option)
+        words += [] if chosen == usual else [f"--{option}" if chosen else f"--no-{option}"]
+    return shlex.join([*words, "--parameters", str(out / "parameters.json")])
+
+
+def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]:
+    chosen = dict(tuning.parameters)
+    directions = np.asarray(chosen.pop("init"))
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in chosen.items()}
+    return plain | {
+        "score": tuning.score,
+        "reasons": tuning.reasons,
+        "standardise": standardise,
+        "directions": {str(c): row.tolist() for c, row in zip(task.X.columns, directions, strict=True)},
+    }
+
+
+def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> None:
+    best = tuning.table.sort_values(["chosen", "score"], ascending=False, kind="stable").head(BEST)
+    table = Table(
+        title=f"The best of {len(tuning.table)} trials", caption="k clusters in q directions; the first is the choice."
+    )
+    for column in columns:
+        table.add_column(HEADS.get(column, column))
+    for _, row in best.iterrows():
+        table.add_row(*(_cell(row[column]) for column in columns))
+    Console().print(table)
+    for sentence in (
+        tuning.reasons,
+        f"All trials in {out / 'tuning.csv'}, the choice in {out / 'parameters.json'}.",
+        f"To use it: {command}",
+    ):
+        Console().print(sentence, markup=False, soft_wrap=True)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

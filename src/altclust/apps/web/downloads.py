@@ -1,0 +1,81 @@
+"""What a study leaves to take home: the table, the picture, the figures and the report, as bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ...report import render
+from ...report.plotting import scatter
+from .escape import different
+from .study import Study, View
+
+ONLY_NUMBERS = (".npy", ".npz")  # formats without text
+
+
+def table(study: Study) -> bytes:
+    """The table in the format it came in, with one new column per view."""
+    wanted = ["alternative" if i == 1 else f"alternative_{i}" for i in range(1, len(study.views) + 1)]
+    names = different([*study.table.frame.columns, *wanted])[-len(wanted) :]
+    as_text = study.table.suffix not in ONLY_NUMBERS
+    columns = [_cells(view, as_text) for view in study.views]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"table{study.table.suffix}"
+        study.table.add(path, pd.DataFrame(dict(zip(names, columns, strict=True))))
+        return path.read_bytes()
+
+
+def _cells(view: View, as_text: bool) -> np.ndarray:
+    """The clusters' names where the user gave some, their numbers otherwise."""
+    if as_text and any(view.names.values()):
+        return np.array(view.cluster_names, dtype=object)[view.labels]
+    return view.labels
+
+
+def picture(study: Study) -> bytes:
+    """A PNG with one row per view: what was given on the left, what was found on the right."""
+    count = len(study.views)
+    # Not through pyplot, whose figures all threads would share.
+    figure = Figure(figsize=(10, 4.4 * count), layout="constrained")
+    for i, (view, axes) in enumerate(zip(study.views, figure.subplots(count, 2, squeeze=False), strict=True), 1):
+        summary = study.summary(view)
+        drawing, given = summary["drawing"], summary["given"]
+        points = np.column_stack([drawing["x"], drawing["y"]])
+        if given:
+            title = f"Given: {given[0]['name']}"
+            scatter(axes[0], points, _shown(drawing["codes"][1], given[0]["legend"]), title)
+        else:
+            axes[0].set_axis_off()
+        title = "Alternative" if count == 1 else f"Alternative, view {i}"
+        scatter(axes[1], points, _shown(drawing["codes"][0], summary["legend"]), title)
+        for ax in axes:
+            ax.set_xlabel("learnt direction 1")
+            ax.set_ylabel("" if drawing["jittered"] else "learnt direction 2")
+    target = io.BytesIO()
+    figure.savefig(target, format="png", dpi=150)
+    return target.getvalue()
+
+
+def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray:
+    """The clusters' names, None where there is none."""
+    names = {entry["code"]: entry["name"] for entry in legend if entry["code"] >= 0}
+    return np.array([names.get(code) for code in codes], dtype=object)
+
+
+def figures(study: Study) -> bytes:
+    """Every figure of every view as JSON."""
+    views = [study.summarise(view) for view in study.views]
+    return json.dumps({"table": study.table.name, "views": views}, indent=1, allow_nan=False).encode()
+
+
+def report(study: Study) -> bytes:
+    """One HTML page about all views."""
+    return render(*(study.summarise(view) for view in study.views)).encode()

@@ -1,0 +1,42 @@
+"""The page that `altclust explore` serves; Streamlit runs this file from top to bottom at every change."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from altclust.apps.web.escape import for_markdown
+from altclust.apps.web.input_form import choose
+from altclust.apps.web.jobs import shared_pool
+from altclust.apps.web.progress_view import show_progress
+from altclust.apps.web.results_view import show
+from altclust.apps.web.session import Session
+from altclust.apps.web.visits import VISITORS
+
+INTRODUCTION = (
+    "You have a table and clusters that you already know. This page looks for the best clusters that are "
+    "*different* from them."
+)
+
+
+def main() -> None:
+    """Lay the page out."""
+    st.set_page_config(page_title="altclust: what else is in there?", layout="wide")
+    session: Session = st.session_state.setdefault("session", Session())
+    if (visit := get_script_run_ctx()) is not None:
+        VISITORS.note(visit.session_id, session)
+    session.finish()
+    st.title("What else is in there?")
+    st.markdown(INTRODUCTION)
+    choose(session, shared_pool())
+    if session.problem:
+        st.error(for_markdown(session.problem))
+    if session.job is not None:
+        show_progress(session, shared_pool())
+    if session.study is not None and session.view is not None:
+        st.divider()
+        show(session, shared_pool(), session.study, session.view)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""What was found: both clusterings side by side, how good and how new, what sets the clusters apart, downloads."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from altclust.apps.web import charts, downloads
+from altclust.apps.web.brushing import compare
+from altclust.apps.web.escape import different, for_disk, paragraph
+from altclust.apps.web.jobs import Pool
+from altclust.apps.web.session import Session
+from altclust.apps.web.study import Study, View, assess
+
+WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
+ENDS_SHOWN = (
+    '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7; margin-top: -1rem">'
+    f"<span>{ENDS[WEIGHTS[0]]}</span><span>{ENDS[WEIGHTS[-1]]}</span></div>"
+)
+PATIENCE = 2.0  # seconds that a move of the slider is waited for before progress is shown
+
+
+def show(session: Session, pool: Pool, study: Study, view: View) -> None:
+    """Everything about the views that were found."""
+    _choose_view(session, pool, study)
+    summary = study.summary(view)
+    st.html(paragraph(summary["headline"]["sentence"], "1.15rem"))
+    for warning in view.warnings:
+        st.warning(warning)
+    compare(session, study, view, summary)
+    _tune(session, pool, study, view)
+    _explain(session, study, view, summary)
+    _download(study)
+
+
+def _choose_view(session: Session, pool: Pool, study: Study) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        places = list(range(len(study.views)))
+        if len(places) > 1:
+            place = st.segmented_control(
+                "View",
+                places,
+                default=session.place,
+                required=True,
+                format_func=lambda i: f"View {i + 1}",
+                label_visibility="collapsed",
+                key=f"view-{len(places)}",
+            )
+            if place is not None and place != session.place:
+                session.place = place
+                session.clear_chosen()
+                st.rerun()
+        if st.button(
+            "Next view",
+            help="Looks for clusters that differ from what you know and from all views found so far.",
+            disabled=session.job is not None,
+            key="next",
+        ):
+            session.find(pool, study)
+            st.rerun()
+
+
+def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
+    slider, quality, overlap, sure = st.columns([3, 1, 1, 2], gap="medium")
+    last = session.place == len(study.views) - 1
+    with slider:
+        key = f"weight-{session.place}-{study.number}-{session.dropped}"
+        st.select_slider(
+            "Novelty against quality",
+            WEIGHTS,
+            value=view.model.novelty_weight_,
+            format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
+            help="The price of resembling what you know: 0 asks only for clear clusters, 100 mostly for new ones.",
+            disabled=session.job is not None or view.known is None or not last,
+            on_change=partial(_refit, session, pool, study, view, key),
+            key=key,
+        )
+        st.html(ENDS_SHOWN)
+        if not last:
+            st.caption("Later views build on this one: only the last one can be moved.")
+    before = view.before
+    with quality:
+        st.metric(
+            "Quality",
+            f"{view.model.quality_:.2f} of {view.model.n_clusters_}",
+            **_change(view.model.quality_, before and before.quality_, "normal"),
+            help="How clear the clusters are in the learnt directions; the number of clusters is the most.",
+        )
+    with overlap:
+        if view.known is not None:
+            st.metric(
+                "Overlap",
+                f"{view.model.novelty_:.2f}",
+                **_change(view.model.novelty_, before and before.novelty_, "inverse"),
+                help="With what you know (normalised mutual information): 0 is entirely new, 1 is the same.",
+            )
+    with sure:
+        _ask_how_sure(session, pool, view)
+
+
+def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
+    """The change as a metric shows it; without an arrow where there is none to be seen."""
+    if before is None:
+        return {}
+    shown = f"{now - before:+.3f}"
+    if float(shown) == 0:
+        return {"delta": "no change", "delta_color": "off", "delta_arrow": "off"}
+    return {"delta": shown, "delta_color": colour}
+
+
+def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> None:
+    if session.view is not view:  # another table or view has taken its place meanwhile
+        return
+    weight = float(st.session_state[key])
+    session.change(pool, lambda job: study.refit(view, weight, job))
+    if session.job is not None:
+        session.job.wait(PATIENCE)
+        session.finish()
+
+
+def _ask_how_sure(session: Session, pool: Pool, view: View) -> None:
+    if view.sure is not None:
+        st.html(paragraph(view.sure.verdict))
+    elif st.button(
+        "How sure is this?",
+        help="Repeats the search on shuffled rows and on parts of the table. Takes a dozen searches.",
+        disabled=session.job is not None,
+        key="sure",
+    ):
+        session.change(pool, lambda job: assess(view, job), "comparing")
+        st.rerun()
+
+
+def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
+    clusters, table, weights = st.tabs(["What sets the clusters apart", "Known against new", "Which columns carry it"])
+    with clusters:
+        for cluster in summary["clusters"]:
+            code = cluster["code"]
+            name, sentence = st.columns([1, 3], vertical_alignment="center")
+            key = f"name-{session.place}-{code}-{study.number}"
+            name.text_input(
+                f"Name of cluster {code}",
+                value=view.names.get(code, ""),
+                placeholder=f"Name cluster {code}",
+                max_chars=60,
+                label_visibility="collapsed",
+                on_change=lambda code=code, key=key: session.name_cluster(code, st.session_state[key]),
+                key=key,
+            )
+            sentence.html(paragraph(cluster["sentence"]))
+    with table:
+        if not summary["given"]:
+            st.text("Nothing was given.")
+        for given in summary["given"]:
+            st.html(paragraph(f"{given['name']} (rows) against this view (columns):"))
+            st.dataframe(crosstab(given, summary["legend"]), width="content")
+    with weights:
+        st.plotly_chart(
+            charts.weights(summary),
+            config={"displayModeBar": False},
+            key=f"weights-{session.turn}",
+            alt="Bars: the share of each column in the view.",
+        )
+
+
+def crosstab(given: dict[str, Any], legend: list[dict[str, Any]]) -> pd.DataFrame:
+    """How many rows each pair of a known and a new cluster shares."""
+    rows = different(entry["name"] for entry in given["legend"])
+    columns = different(entry["name"] for entry in legend)
+    return pd.DataFrame(given["counts"], index=rows, columns=columns)
+
+
+def _download(study: Study) -> None:
+    st.markdown("##### Take it home")
+    name = study.table.name
+    files = [
+        ("Table", downloads.table, f"{for_disk(Path(name).stem)}-alternative{study.table.suffix}", None),
+        ("Report", downloads.report, "report.html", "text/html"),
+        ("Picture", downloads.picture, "view.png", "image/png"),
+        ("Figures", downloads.figures, "figures.json", "application/json"),
+    ]
+    with st.container(horizontal=True):
+        for label, make, file, mime in files:
+            st.download_button(
+                label,
+                partial(make, study),
+                file,
+                mime,
+                on_click="ignore",
+                icon=":material/download:",
+                key=f"get-{label}",
+            )

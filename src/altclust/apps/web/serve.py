@@ -1,0 +1,186 @@
+"""Start the page's server in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import signal
+import socket
+import sys
+import threading
+import warnings
+import webbrowser
+from collections.abc import AsyncIterator, MutableMapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from ...base.errors import InputError
+
+TABLE = "ALTCLUST_EXPLORE"  # environment variable with the path that the command line named
+BLUE, LIGHT_BLUE = "#0072B2", "#2A85C7"  # Streamlit's red looks like an alarm
+FIRST_PORT, LAST_PORT = 8501, 8599
+HERE = ("localhost", "127.0.0.1", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+def require_parts() -> None:
+    """Refuse to start without the libraries of the page."""
+    for part in ("streamlit", "plotly"):
+        if find_spec(part) is None:
+            raise InputError(f"`altclust explore` needs {part}: pip install 'altclust[app]'.")
+
+
+def free_port(host: str) -> int:
+    """The first port near Streamlit's own that nobody listens on."""
+    for port in range(FIRST_PORT, LAST_PORT + 1):
+        if is_free(host, port):
+            return port
+    raise InputError(f"All ports from {FIRST_PORT} to {LAST_PORT} are taken: name another with --port.")
+
+
+NOT_OURS = "--host {} is not an address of this machine: 127.0.0.1 is the usual one."
+
+
+def is_free(host: str, port: int) -> bool:
+    """Whether a server could listen there."""
+    try:
+        kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except socket.gaierror as error:
+        raise InputError(NOT_OURS.format(host)) from error
+    with socket.socket(kind) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise InputError(NOT_OURS.format(host)) from error
+            return False
+    return True
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach it."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def names(host: str, more: Sequence[str] = ()) -> list[str]:
+    """Names under which browsers may ask for the page; others could belong to a site that leads here by a trick."""
+    machine = socket.gethostname()
+    ours = [] if is_local(host) else [machine, f"{machine}.local", _full_name()]
+    return [name.lower() for name in (*HERE, host, *ours, *more)]
+
+
+def _full_name() -> str:
+    try:
+        return socket.getfqdn()
+    except UnicodeError:  # the machine has a name that no name server could know
+        return "localhost"
+
+
+def link(host: str, port: int) -> str:
+    """Where a browser on this machine finds the page."""
+    shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def has_screen() -> bool:
+    """Whether a browser gets a window of its own; one that writes to the terminal would take it from us."""
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def options(host: str, port: int, upload_limit: int) -> dict[str, object]:
+    """What Streamlit is told; each option that opens a door is named, so that no file of settings can open it.
+
+    Parameters
+    ----------
+    host, port
+        Where it listens.
+    upload_limit : int
+        Megabytes.
+    """
+    return {
+        "server.address": host,
+        "server.port": port,
+        "server.maxUploadSize": upload_limit,
+        "server.disconnectedSessionTTL": 120,  # seconds; longer than we wait, so that we can still close it
+        "server.enableXsrfProtection": True,
+        "server.enableCORS": True,
+        "server.enableStaticServing": False,
+        "server.enableAgentApi": False,
+        "server.baseUrlPath": "",
+        "server.fileWatcherType": "none",
+        "server.headless": True,  # we open the browser; Streamlit's own page offers to write files to the disk
+        "server.showEmailPrompt": False,
+        "global.developmentMode": False,
+        "runner.postScriptGC": False,  # a full collection at every look at a job would take the time that the job needs
+        "browser.gatherUsageStats": False,
+        "theme.light.primaryColor": BLUE,
+        "theme.dark.primaryColor": LIGHT_BLUE,
+        "client.showErrorDetails": "none",
+        "client.toolbarMode": "minimal",
+        "client.allowedOrigins": [link(host, port)],  # of pages that may steer this one from outside: only itself
+        "logger.hideWelcomeMessage": True,
+        "logger.level": "warning",
+    }
+
+
+def serve(
+    table: Path | None, host: str, port: int, browser: bool, upload_limit: int, other_names: Sequence[str] = ()
+) -> None:
+    """Serve the page until the user ends it."""
+    import streamlit as st
+    from starlette.middleware import Middleware
+    from streamlit.file_util import get_static_dir
+
+    from .guard import Guard, inline_scripts
+
+    os.environ.pop(TABLE, None)
+    if table is not None:
+        os.environ[TABLE] = str(table.resolve())
+    # The page says these things itself, from the model.
+    warnings.filterwarnings("ignore", module=r"altclust\.app")
+    guard = Middleware(
+        Guard,
+        hosts=names(host, other_names),
+        addresses=not is_local(host),
+        upload_limit=upload_limit,
+        files=_uploads,
+        inline=inline_scripts(Path(get_static_dir()) / "index.html"),
+    )
+
+    @asynccontextmanager
+    async def while_serving(_: Any) -> AsyncIterator[None]:
+        order = asyncio.create_task(_keep_order())
+        if browser and has_screen():  # some browsers only return when they are closed, and nobody should wait for that
+            threading.Thread(target=webbrowser.open, args=(link(host, port),), daemon=True).start()
+        yield
+        order.cancel()
+
+    page = st.App(Path(__file__).with_name("page.py").resolve(), middleware=[guard], lifespan=while_serving)
+    sys.argv = [""]  # else the folder of the command would come before all others where modules are looked for
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
+    with suppress(KeyboardInterrupt):
+        page.run(config=options(host, port, upload_limit))
+
+
+def _uploads() -> MutableMapping[str, Any]:
+    """The uploaded files of all visitors."""
+    from streamlit.runtime import get_instance
+
+    return getattr(get_instance().uploaded_file_mgr, "file_storage", {})
+
+
+async def _keep_order() -> None:
+    from streamlit.runtime import get_instance
+
+    from .visits import VISITORS
+
+    await VISITORS.keep_order(get_instance(), _uploads)

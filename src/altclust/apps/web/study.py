@@ -1,0 +1,221 @@
+"""One table, what is known of it, and the views that were found one after the other; nothing of the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+
+from ...core.metrics import match_labels
+from ...models.kdac import KDAC
+from ...report import summarise
+from ...search.significance import Confidence
+from ...tables import Recipe, Table, learn_recipe
+from ...tables.values import known_labels, readable
+from .escape import different
+from .jobs import Job
+
+PATIENCE, FEW_ROUNDS = 0.6, 5  # seconds and rounds after which a moved slider gets an answer
+MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minutes: columns count most
+ALIKE = 0.5  # NMI with what is known, above which a view is not much of an alternative
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user chose.
+
+    Attributes
+    ----------
+    given : tuple of str
+        Columns that are known.
+    columns : tuple of str
+        Columns to use; all that make sense, if empty.
+    standardise : bool
+    n_clusters : int or "auto"
+    """
+
+    given: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+    standardise: bool = True
+    n_clusters: int | str = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One clustering that was found.
+
+    Attributes
+    ----------
+    model : KDAC
+    first : KDAC
+        The model before any change of the novelty weight: every refit begins there, so that the same weight always
+        gives the same view.
+    labels : int array, shape (n,)
+        The clusters, numbered as in the view before a refit.
+    known : DataFrame or None
+        What it had to differ from.
+    before : KDAC or None
+        The model that the last refit replaced.
+    names : dict of int to str
+        What the user calls its clusters.
+    stopped : bool
+        Whether the search was ended before its time.
+    sure : Confidence or None
+        How it compares with chance, once that was asked for.
+    """
+
+    model: KDAC
+    first: KDAC
+    labels: np.ndarray
+    known: pd.DataFrame | None
+    before: KDAC | None = None
+    names: dict[int, str] = field(default_factory=dict)
+    stopped: bool = False
+    sure: Confidence | None = None
+
+    @property
+    def cluster_names(self) -> list[str]:
+        """One name per cluster, no two alike."""
+        return different(self.names.get(code) or f"cluster {code}" for code in range(self.model.n_clusters_))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What should be known before the view is trusted."""
+        said = []
+        if self.model.novelty_ > ALIKE:
+            said.append("This view resembles what was given: move the slider towards novelty, or use other columns.")
+        if self.stopped:
+            said.append("The search was stopped early: this is the best that it had found until then.")
+        return said
+
+
+@dataclass
+class Study:
+    """A table that is being explored: its rows as numbers, and the views that were found in it."""
+
+    table: Table
+    choices: Choices
+    views: list[View] = field(default_factory=list)
+    number: int = field(default_factory=count(1).__next__)  # tells it from all others, also from those that are gone
+    _summaries: WeakKeyDictionary[View, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """How the table becomes numbers."""
+        chosen = self.choices
+        return learn_recipe(
+            self.table.frame, known=chosen.given, columns=chosen.columns, standardise=chosen.standardise
+        )
+
+    @property
+    def large(self) -> bool:
+        """Whether a search may take minutes."""
+        return self.table.frame.shape[1] > MANY_COLUMNS or self.table.frame.size > MANY_CELLS
+
+    @property
+    def decisions(self) -> list[str]:
+        """How the table was read, one sentence each."""
+        return [*self.table.notes, *self.recipe.sentences]
+
+    @cached_property
+    def X(self) -> pd.DataFrame:
+        """The rows as numbers."""
+        return self.recipe.apply(self.table.frame)
+
+    @cached_property
+    def given(self) -> pd.DataFrame | None:
+        """The known columns as labels; None where nothing is known."""
+        columns = {name: known_labels(self.table.frame[name]) for name in self.choices.given}
+        return pd.DataFrame(columns) if columns else None
+
+    @cached_property
+    def values(self) -> pd.DataFrame:
+        """The columns that describe rows, in their own units."""
+        return readable(self.table.frame.drop(columns=list(self.choices.given)))
+
+    def known(self, views: int) -> pd.DataFrame | None:
+        """What the next view has to differ from: what is given, and the first so many views."""
+        found = {f"view {i}": view.labels for i, view in enumerate(self.views[:views], 1)}
+        columns = [*([] if self.given is None else [self.given]), *([pd.DataFrame(found)] if found else [])]
+        return pd.concat(columns, axis=1) if columns else None
+
+    def find(self, job: Job) -> View:
+        """The next view."""
+        known = self.known(len(self.views))
+        model = KDAC(self.choices.n_clusters, callback=job.on_round, random_state=0)
+        model.fit(self.X, known)
+        model.callback = None  # it leads to the job, and from there to everything that the job was begun with
+        return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
+
+    def refit(self, view: View, novelty_weight: float, job: Job) -> View:
+        """The same view at another price of resembling what is known; with what there is, once that takes long."""
+        first, start = view.first, time.monotonic()
+
+        def hurry(number: int, *figures: float) -> bool:
+            late = number >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
+            return job.on_round(number, *figures) or late
+
+        model = KDAC(
+            first.n_clusters_,
+            n_components=first.n_components_,
+            sigma=first.sigma_,
+            subtract_given=first.subtract_given_,
+            novelty_weight=novelty_weight,
+            scaling="balanced",
+            init=first.components_.T,
+            callback=hurry,
+            random_state=0,
+        ).fit(self.X, view.known)
+        model.callback = None
+        found = match_labels(np.asarray(model.labels_), view.labels)
+        return replace(view, model=model, labels=found, before=view.model, sure=None)
+
+    def rename(self, place: int, code: int, name: str) -> None:
+        """Call a cluster of a view by a name; by its number, if that is empty."""
+        view = self.views[place]
+        self.views[place] = replace(view, names=view.names | {code: " ".join(name.split())})
+        self._summaries.clear()  # later views speak of it as well
+
+    def _named(self, known: pd.DataFrame | None) -> pd.DataFrame | None:
+        """What a view had to differ from, with the names that earlier views' clusters have now."""
+        if known is None:
+            return None
+        given, shown = len(self.choices.given), known.copy()
+        for j in range(given, known.shape[1]):
+            view = self.views[j - given]
+            shown.isetitem(j, np.array(view.cluster_names, dtype=object)[view.labels])
+        return shown
+
+    def summary(self, view: View) -> dict[str, Any]:
+        """Everything that is to be said of a view, as plain values; rows are named by their numbers from 0 on."""
+        if view not in self._summaries:
+            self._summaries[view] = self.summarise(view, range(len(self.X)))
+        return self._summaries[view]
+
+    def summarise(self, view: View, ids: Iterable[Any] | None = None) -> dict[str, Any]:
+        """The same with other names of the rows, made anew."""
+        return summarise(
+            view.model,
+            self.X,
+            self._named(view.known),
+            labels=view.labels,
+            values=self.values,
+            ids=ids,
+            name=self.table.name,
+            cluster_names=dict(enumerate(view.cluster_names)),
+            decisions=self.decisions,
+            confidence=view.sure is not None,
+        )
+
+
+def assess(view: View, job: Job) -> View:
+    """The view with its comparison with chance; as it was, where that was stopped."""
+    sure = view.model.assess_confidence(job.on_search)
+    return view if job.stopping else replace(view, sure=sure)

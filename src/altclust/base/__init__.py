@@ -1,0 +1,1 @@
+"""What everything rests on: errors, arrays of any library, validation, threads and processes, memory."""

@@ -1,0 +1,64 @@
+"""Arrays of any library and device: which kind they are, and how they become another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from array_api_compat import (
+    array_namespace,
+    device,
+    is_cupy_array,
+    is_numpy_namespace,
+    is_torch_array,
+    is_torch_namespace,
+    to_device,
+)
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
+LARGEST_SINGLE = 1e8  # fourth powers of distances stay far from overflow in single precision
+
+
+def into(xp: ModuleType, function: Callable[..., Any], *arrays: Array, out: Array | None) -> Array:
+    """function(*arrays), written to out where the array library can do that.
+
+    The array API standard has no out=, but fresh n x n memory costs more than the arithmetic that fills it.
+    """
+    if out is None or not (is_numpy_namespace(xp) or is_torch_namespace(xp)):
+        return function(*arrays)
+    return function(*arrays, out=out)
+
+
+def like(A: Array, model: Array) -> Array:
+    """A in the array library, on the device and of the dtype of model; A itself where it is so already."""
+    if isinstance(model, np.ndarray):  # a tenth of the time, which counts where there are few rows
+        return np.asarray(A, dtype=model.dtype)
+    return array_namespace(model).asarray(A, dtype=model.dtype, device=device(model))
+
+
+def to_numpy(A: Array) -> Array:
+    """A small array of any library and device as a numpy array of doubles."""
+    if is_torch_array(A) or is_cupy_array(A):
+        A = to_device(A, "cpu")
+    if not isinstance(A, np.ndarray):
+        A = np.from_dlpack(A)
+    return np.asarray(A, dtype=np.float64)
+
+
+def accuracy_of(X: Array) -> float:
+    """The first-order residual that arithmetic in the precision of X can still tell from zero."""
+    return 1e-3 if X.dtype == array_namespace(X).float32 else 0.0
+
+
+def fits_single(table: Array) -> bool:
+    """Whether the powers of these entries neither overflow nor vanish in single precision."""
+    return bool(1 / LARGEST_SINGLE <= max(table.max(), -table.min()) <= LARGEST_SINGLE)
+
+
+def host(array: Any) -> np.ndarray:
+    """An array of any library as numpy, of the same kind."""
+    return array.detach().cpu().numpy() if is_torch_array(array) else np.asarray(array)

@@ -1,0 +1,161 @@
+"""What can be proved about a W: first order, Theorem 1, and the true Riemannian Hessian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
+
+from ..base.backend import Array, to_numpy
+from .embedding import NOISE
+from .problem import Gamma, KernelEngine, Objective, Problem
+from .solvers import first_order_residual
+from .solvers.newton import riemannian_hessian
+
+STATIONARY = 1e-2  # first-order residual up to which second-order statements are made
+FLAT = 1e-6  # share of Φ's largest eigenvalue below which curvature counts as none
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What can be said of W as a solution of the W problem with U and D fixed.
+
+    Attributes
+    ----------
+    residual : float
+        ‖ΦW − W(WᵀΦW)‖ / ‖ΦW‖; 0 at a stationary point (Lemma 2 of the paper).
+    rank : int
+        Of Φ; Theorem 1 asks for full rank, `n_features`.
+    n_features : int
+    eigengap : float
+        Smallest eigenvalue of Φ outside span W minus the largest inside; negative where W is not eig_min(Φ), NaN
+        where W spans everything.
+    best_n_components : int
+        The q at which the eigengap would be largest.
+    left, right : float
+        Both sides of inequality (8): σ² times the eigengap, and Σ |γ_ij| K_ij ‖x_i − x_j‖⁴ / σ².
+    smallest_curvature : float
+        Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN where it is empty or the
+        iteration did not settle.
+    verdict : str
+        All of it in one sentence, and another for each tie: a gap that is zero to rounding, so that what was found is
+        one of many.
+    cluster_eigengap : float
+        How far the eigenvalue of U's last column is above the next one, which U leaves out, as a share of it; NaN
+        where there is no such pair above rounding, and in models saved before it was known.
+    """
+
+    residual: float
+    rank: int
+    n_features: int
+    eigengap: float
+    best_n_components: int
+    left: float
+    right: float
+    smallest_curvature: float
+    verdict: str
+    cluster_eigengap: float = float("nan")
+
+    @property
+    def theorem_holds(self) -> bool:
+        """Whether Theorem 1 applies: the inequality holds and Φ has full rank."""
+        return bool(self.left >= self.right and self.rank == self.n_features)
+
+
+def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> Certificate:
+    """Examine W, shape (r, q), as a solution of the W problem with weights gamma."""
+    objective = Objective(engine, gamma)
+    d, q = W.shape
+    _, phi = objective.value_and_phi(W)
+    values = eigh(phi, eigvals_only=True)
+    size = float(np.max(np.abs(values)))
+    residual = first_order_residual(W, phi @ W)
+    rank = int(np.sum(np.abs(values) > 1e-10 * size))
+    gaps = np.diff(values)
+    gap = eigengap(phi, W)
+    best = int(np.argmax(gaps)) + 1 if d > 1 else 1
+    sigma = problem.kernel.sigma
+    right = engine.fourth_moment(W, gamma) / sigma**2
+    curvature = _smallest_curvature(objective, W, phi)
+    n_features = d if problem.basis is None else len(problem.basis)
+    left = sigma**2 * gap
+    theorem = left >= right and rank == n_features
+    bound = max(STATIONARY, 2 * engine.accuracy)  # what an approximate kernel can tell
+    verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
+    behind = _cluster_eigengap(engine, W, problem.n_clusters)
+    if abs(gap) <= FLAT * size:
+        verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
+    if behind <= FLAT:
+        verdict += (
+            f" U is one of many equally good embeddings, for its eigenvalues are tied at k = {problem.n_clusters}."
+        )
+    return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
+
+
+def _cluster_eigengap(engine: KernelEngine, W: Array, k: int) -> float:
+    """(λ_k − λ_(k+1)) / λ_k of the centred kernel at W; NaN where λ_k is rounding, or the last of all."""
+    values = to_numpy(engine.embed(W, k + 1).values)
+    if len(values) <= k or values[k - 1] <= NOISE * values[0]:
+        return float("nan")
+    return float((values[k - 1] - values[k]) / values[k - 1])
+
+
+def eigengap(phi: Array, W: Array) -> float:
+    """The smallest eigenvalue of Φ outside span W minus the largest inside; NaN where W spans everything.
+
+    Not a gap of Φ's sorted spectrum: W need not consist of its smallest eigenvectors.
+    """
+    if W.shape[1] == len(W):
+        return float("nan")
+    complement = _complement(W)
+    inside, outside = (eigh(B.T @ phi @ B, eigvals_only=True) for B in (W, complement))
+    return float(outside[0] - inside[-1])
+
+
+def _complement(W: Array) -> Array:
+    """An orthonormal basis of the directions outside span W, shape (d, d − q)."""
+    return np.linalg.qr(W, mode="complete")[0][:, W.shape[1] :]
+
+
+def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
+    """Lanczos on Hessian products, in coordinates P of the tangent space Z = W̄ P."""
+    d, q = W.shape
+    m = (d - q) * q
+    if m == 0:
+        return float("nan")
+    complement = _complement(W)
+    hessian = riemannian_hessian(objective, W, phi)
+
+    def product(p: Array) -> Array:
+        return (complement.T @ hessian(complement @ p.reshape(d - q, q))).ravel()
+
+    if m <= 40:
+        H = np.column_stack([product(e) for e in np.eye(m)])
+        return float(eigh((H + H.T) / 2, eigvals_only=True)[0])
+    start = np.random.default_rng(0).standard_normal(m)
+    operator = LinearOperator((m, m), matvec=product, dtype=float)
+    try:
+        return float(eigsh(operator, k=1, which="SA", v0=start, ncv=40, tol=1e-3, return_eigenvectors=False)[0])
+    except (ArpackNoConvergence, ArpackError):
+        return float("nan")
+
+
+def _verdict(residual: float, bound: float, theorem: bool, curvature: float, flat: float, whole: bool) -> str:
+    if whole:
+        return "W spans all columns, so there is nothing to choose: every rotation of it is the same view."
+    if residual > bound:
+        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}; lower tol."
+    if theorem and not curvature < -flat:
+        return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
+    if np.isnan(curvature):
+        return "Stationary; the inequality is silent, and the smallest curvature did not settle."
+    if curvature > flat:
+        return (
+            "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space "
+            "(Theorem 1's inequality, sufficient but loose, is silent)."
+        )
+    if curvature >= -flat:
+        return "Stationary, with a direction along which F is flat to second order."
+    return "A saddle: stationary, but there is a direction along which F still falls."

@@ -1,0 +1,150 @@
+"""From the rows of U to labels, and from new rows to the rows of U that they would have had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from array_api_compat import array_namespace
+from scipy.linalg import qr
+from sklearn.cluster import KMeans
+
+from ..base.backend import LARGEST_SINGLE, Array, into, like
+from .kernels import Gaussian
+from .problem import Embedding
+
+ROUNDINGS = ("kmeans", "cluster_qr")
+NOISE = 1e-9  # share of the first eigenvalue below which an eigenvector is rounding
+
+
+def unit_rows(U: Array) -> Array:
+    """The rows of U scaled to length one; zero rows stay zero."""
+    xp = array_namespace(U)
+    lengths = xp.sqrt(xp.sum(U * U, axis=1, keepdims=True))
+    return U / xp.where(lengths > 0, lengths, xp.ones_like(lengths))
+
+
+def informative(embedding: Embedding) -> Embedding:
+    """The same U, centred to the last digit, without the columns that are only rounding.
+
+    Where k asks for more than the kernel has, the last eigenvalues vanish and their eigenvectors are noise: k-means
+    would cluster it, and the extension to new rows, which divides by the eigenvalues, would blow it up.
+    """
+    U = embedding.U - embedding.U.mean(axis=0)
+    return embedding._replace(U=U * (embedding.values > NOISE * embedding.values[0]))
+
+
+def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
+    """Labels and centres of the unit rows of U.
+
+    Parameters
+    ----------
+    U : array, shape (n, k)
+    k : int
+    method : {"kmeans", "cluster_qr"}
+        k-means with ten starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
+    rng : Generator
+
+    Returns
+    -------
+    labels : int array, shape (n,)
+    centres : array, shape (k, k)
+        A row belongs to the centre nearest to it.
+    """
+    rows = unit_rows(U)
+    if method == "kmeans":
+        seed = int(rng.integers(2**31))
+        model = KMeans(k, n_init=10, random_state=seed).fit(rows)
+        return model.labels_.astype(np.int64), model.cluster_centers_
+    # U is centred: with the constant vector back, k − 1 of its columns tell k clusters apart
+    V = np.column_stack([np.full(len(U), len(U) ** -0.5), U[:, : k - 1]])
+    _, _, pivots = qr(V.T, pivoting=True, mode="economic")
+    left, _, right = np.linalg.svd(V[pivots[:k]].T)
+    labels = np.argmax(V @ left @ right, axis=1)
+    centres = np.array(
+        [rows[labels == c].mean(axis=0) if np.any(labels == c) else rows[p] for c, p in enumerate(pivots[:k])]
+    )
+    return nearest(rows, centres), centres
+
+
+def nearest(rows: Array, centres: Array) -> np.ndarray:
+    """The index of the centre nearest to each row."""
+    xp = array_namespace(rows)
+    centres = like(centres, rows)
+    return xp.argmin(xp.sum(centres * centres, axis=1) - 2 * (rows @ centres.T), axis=1)
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ b) − offset.
+
+    k(z) is the kernel to the landmarks. Where all rows are landmarks, b is 1 and the map returns U on them, because
+    U = Q U Λ⁻¹ for the centred kernel Q; where the kernel is approximated, so is k(z)ᵀ b, the degree of z, which is
+    at least 1 like that of every row.
+
+    Attributes
+    ----------
+    landmarks : array, shape (r, q)
+        Projected training rows.
+    coefficients : array, shape (r, k)
+        D^(-1/2) U Λ⁻¹, or what stands for it on fewer landmarks.
+    offset : array, shape (k,)
+        What centring subtracts.
+    centres : array, shape (k, k)
+        Of the labels, among unit rows.
+    kernel : Gaussian
+    weights : array, shape (r,)
+        b.
+    reach : float
+        The exponent of the kernel that a training row has to its nearest landmark at least.
+    """
+
+    landmarks: Array
+    coefficients: Array
+    offset: Array
+    centres: Array
+    kernel: Gaussian
+    weights: Array
+    reach: float = 0.0
+
+    @classmethod
+    def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
+        """The map of a finished U step on the projected rows Z."""
+        values = np.where(embedding.values > NOISE * embedding.values[0], embedding.values, np.inf)
+        coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
+        # On every training row the uncentred map is U plus the same offset, so a few rows tell it.
+        few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)
+        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel, np.ones(len(Z)))
+        return replace(plain, offset=np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0))
+
+    def rows(self, Z: Array, block: int = 2048) -> Array:
+        """The rows of U that the projected rows Z would have, shape (len(Z), k)."""
+        parts = [self.block(Z[i : i + block]) for i in range(0, len(Z), block)]
+        return np.vstack(parts) if parts else np.zeros((0, self.coefficients.shape[1]))
+
+    def block(self, Z: Array) -> Array:
+        """`rows` of not too many rows, in their namespace."""
+        xp = array_namespace(Z)
+        if (
+            Z.dtype != xp.float64
+            and not max(1 / self.kernel.sigma, self.kernel.sigma, float(xp.max(xp.abs(Z)))) <= LARGEST_SINGLE
+        ):
+            Z = xp.astype(Z, xp.float64)
+        K = self.kernel.exponent(Z, like(self.landmarks, Z))
+        # A row out of reach of all landmarks has an empty kernel row, where only the offset would speak: it is given
+        # as much weight as a training row has, as if it sat that close to its nearest landmark.
+        short = self.reach - xp.max(K, axis=1, keepdims=True)
+        K += xp.where(short > 0, short, 0 * short)
+        return self.from_kernel(into(xp, xp.exp, K, out=K))[0]
+
+    def from_kernel(self, K: Array) -> tuple[Array, Array]:
+        """The rows of U and the degrees (as a column) of rows with these kernel values to the landmarks."""
+        xp = array_namespace(K)
+        both = K @ like(np.column_stack([self.coefficients, self.weights]), K)
+        degrees = both[:, -1:]
+        degrees = xp.where(degrees > 1, degrees, xp.ones_like(degrees))
+        return both[:, :-1] / xp.sqrt(degrees) - like(self.offset, K), degrees
+
+    def labels(self, Z: Array) -> np.ndarray:
+        """The label of each projected row."""
+        return nearest(unit_rows(self.rows(Z)), self.centres)

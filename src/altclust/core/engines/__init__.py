@@ -1,0 +1,57 @@
+"""How K(XW) acts on the data. An engine never imports a solver."""
+
+from __future__ import annotations
+
+from ...base.backend import Array
+from ...base.errors import InputError
+from ...data.rows import Rows
+from ..kernels import Gaussian
+from ..problem import KernelEngine
+from .dense import DenseEngine
+from .tiles import TilesEngine
+
+ENGINES = {"dense": DenseEngine, "tiles": TilesEngine}
+KINDS = (*ENGINES, "lowrank")
+DENSE_ROWS = 3000  # above, an exact fit takes longer than people wait
+BUFFERS = 3  # n x n arrays of the dense engine
+
+
+def choose(rows: Rows, kind: str = "auto", memory_limit: float | None = None) -> tuple[str, str]:
+    """Which engine for these rows, and why in a few words.
+
+    Parameters
+    ----------
+    rows : Rows
+    kind : {"auto", "dense", "tiles", "lowrank"}
+    memory_limit : float, optional
+        Bytes that a fit may need beside the rows.
+    """
+    n = rows.n
+    if rows.scattered:
+        if kind in ENGINES:
+            raise InputError(f'engine="{kind}" needs the rows in one place, but X is a Dask array: use "lowrank".')
+        return "lowrank", "the rows are spread over workers"
+    needed = 8.0 * BUFFERS * n * n
+    fits = memory_limit is None or needed <= memory_limit
+    if kind == "dense" and not fits:
+        raise InputError(
+            f'engine="dense" needs {needed:.0f} bytes for {n} rows but memory_limit={memory_limit:.0f}: raise it, or '
+            'choose engine="tiles" (exact) or "lowrank" (linear in the rows).'
+        )
+    if kind != "auto":
+        return kind, "as asked"
+    if n <= DENSE_ROWS and fits:
+        return "dense", f"{n} x {n} kernel values fit in memory"
+    if rows.d >= n:
+        return "tiles", f"there are more columns ({rows.d}) than rows"
+    return "lowrank", f"{n} rows are more than {DENSE_ROWS}" if fits else f"{needed:.0f} bytes would exceed the limit"
+
+
+def make_engine(X: Array, kernel: Gaussian, kind: str = "dense", memory_limit: float | None = None) -> KernelEngine:
+    """An exact engine for rows in memory."""
+    if kind == "tiles" and memory_limit is not None:
+        return TilesEngine(X, kernel, memory=memory_limit)
+    return ENGINES[kind](X, kernel)
+
+
+__all__ = ["DENSE_ROWS", "ENGINES", "KINDS", "DenseEngine", "TilesEngine", "choose", "make_engine"]

@@ -1,0 +1,125 @@
+"""The n x n kernel in memory: exact, O(n²(q + d + k + c)) per evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from ...base.backend import Array, accuracy_of, into, like, to_numpy
+from ..kernels import Gaussian
+from ..linalg.eigen import leading_eigenvectors
+from ..problem import Embedding, Gamma
+
+
+class DenseEngine:
+    """K(XW) as one matrix.
+
+    The kernel of the last W is kept, and Ψ of the last W and γ: a line search asks for the value at a point, the
+    solver then for Φ and for Hessian products at the same point, and the exponentials are the dearest part. n x n
+    arrays are written where the last ones were, because fresh memory costs more than the arithmetic that fills it.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Centred rows, float32 or float64, of any library of the array API standard and on any of its devices. All that
+        is as long as the rows (γ's F, U, the degrees) is and stays of that kind; what is small (W, Z, Φ, gradients,
+        eigenvalues) comes and goes as numpy arrays.
+    kernel : Gaussian
+    """
+
+    def __init__(self, X: Array, kernel: Gaussian) -> None:
+        self.X = X
+        self.kernel = kernel
+        self.accuracy = accuracy_of(X)
+        self._xp = array_namespace(X)
+        self._last: tuple[Array, Array] | None = None
+        self._last_psi: tuple[Array, Gamma, Array, Array] | None = None
+        self._spare: dict[str, Array] = {}
+
+    def _room(self, name: str) -> Array:
+        """An n x n array to overwrite."""
+        if name not in self._spare:
+            n = self.X.shape[0]
+            self._spare[name] = self._xp.empty((n, n), dtype=self.X.dtype, device=device(self.X))
+        return self._spare[name]
+
+    def _project(self, W: Array) -> Array:
+        """X W, on the device."""
+        return self.X @ like(W, self.X)
+
+    def _gram(self, W: Array) -> Array:
+        if self._last is None or not np.array_equal(self._last[0], W):
+            self._last = (W.copy(), self.kernel.gram(self._project(W), out=self._room("K")))
+        return self._last[1]
+
+    def degrees(self, W: Array) -> Array:
+        """K 1, shape (n,)."""
+        return self._xp.sum(self._gram(W), axis=1)
+
+    def value(self, W: Array, gamma: Gamma) -> float:
+        """Σ γ_ij K_ij = Σ_l s_l f_lᵀ K f_l."""
+        return float(to_numpy(self._xp.sum(gamma.F * (self._gram(W) @ gamma.F), axis=0)) @ gamma.s)
+
+    def _psi(self, W: Array, gamma: Gamma) -> tuple[Array, Array]:
+        """Ψ = γ ∘ K and its row sums, in which Σ γ_ij K_ij is their total."""
+        last = self._last_psi
+        if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
+            xp, F = self._xp, gamma.F
+            psi = into(xp, xp.matmul, F * like(gamma.s, F), F.T, out=self._room("psi"))
+            psi *= self._gram(W)
+            last = self._last_psi = (W.copy(), gamma, psi, xp.sum(psi, axis=1))
+        return last[2], last[3]
+
+    def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
+        """Σ γ_ij K_ij and Φ(W) W, without the n²d product that Φ costs."""
+        psi, sums = self._psi(W, gamma)
+        return float(self._xp.sum(sums)), self._laplacian(psi, sums, self._project(W))
+
+    def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
+        """Σ γ_ij K_ij and Φ(W) = (2/σ²) Xᵀ (diag(Ψ1) − Ψ) X."""
+        psi, sums = self._psi(W, gamma)
+        phi = self._laplacian(psi, sums, self.X)
+        return float(self._xp.sum(sums)), (phi + phi.T) / 2
+
+    def _laplacian(self, psi: Array, sums: Array, A: Array) -> Array:
+        """(2/σ²) Xᵀ (diag(Ψ1) − Ψ) A = (1/σ²) Σ Ψ_ij (x_i − x_j)(a_i − a_j)ᵀ."""
+        return 2 * self.kernel.precision * to_numpy(self.X.T @ (sums[:, None] * A - psi @ A))
+
+    def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
+        """Z -> (1/σ²) Σ Ψ_ij [A_ij Z − Tr(Zᵀ A_ij W) A_ij W / σ²], the paper's directional derivative."""
+        xp, rows = self._xp, self._project(W)
+        ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
+
+        def product(Z: Array) -> Array:
+            moved = self._project(Z)
+            dots = xp.sum(rows * moved, axis=1)[:, None]
+            # Tr(Zᵀ A_ij W) = (xᵢ−xⱼ)ᵀW · (xᵢ−xⱼ)ᵀZ for all pairs, again as one product
+            left, right = xp.concat([rows, moved, dots, ones], axis=1), xp.concat([-moved, -rows, ones, dots], axis=1)
+            twist = into(xp, xp.matmul, left, right.T, out=self._room("scratch"))
+            twist *= self._psi(W, gamma)[0]  # kept from the last call, or made anew if W has moved on
+            bent = self._laplacian(twist, xp.sum(twist, axis=1), rows)
+            return phi @ Z - self.kernel.precision * bent
+
+        return product
+
+    def fourth_moment(self, W: Array, gamma: Gamma) -> float:
+        """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴."""
+        psi, _ = self._psi(W, gamma)
+        squared = float(2 * self.kernel.sigma**2) * self.kernel.exponent(self.X, self.X)  # minus the squared distance
+        return float(self._xp.sum(self._xp.abs(psi) * squared**2))
+
+    def embed(self, W: Array, k: int, start: Embedding | None = None) -> Embedding:
+        """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H."""
+        xp, K = self._xp, self._gram(W)
+        degrees = xp.sum(K, axis=1)
+        scale = 1 / xp.sqrt(degrees)
+        Q = into(xp, xp.multiply, K, scale, out=self._room("scratch"))
+        Q *= scale[:, None]
+        means = xp.mean(Q, axis=0)
+        half = xp.mean(means) / 2
+        Q -= means - half
+        Q -= means[:, None] - half
+        values, U = leading_eigenvectors(Q, k, None if start is None else start.U)
+        return Embedding(U, values, degrees)

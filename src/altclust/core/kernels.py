@@ -1,0 +1,67 @@
+"""The Gaussian kernel on projected rows, and the two numbers that Φ and its derivative need of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+from array_api_compat import array_namespace, device
+
+from ..base.backend import Array, into
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """k(a, b) = exp(−‖a − b‖² / 2σ²).
+
+    Parameters
+    ----------
+    sigma : float
+        The width σ > 0, in the units of the projected rows.
+    """
+
+    sigma: float
+
+    @property
+    def precision(self) -> float:
+        """1/σ²: the factor between k and its slope, −2 dk/d‖a − b‖² = k/σ²."""
+        return float(1.0 / self.sigma**2)
+
+    def exponent(self, A: Array, B: Array, out: Array | None = None) -> Array:
+        """−‖a_i − b_j‖² / 2σ² for all pairs, shape (len(A), len(B)).
+
+        One matrix product does it all: (a, −‖a‖²/2, 1)·(b, 1, −‖b‖²/2) = −‖a − b‖²/2. Rounding can lift
+        the distance of near-duplicates above zero similarity, hence the minimum.
+        """
+        xp = array_namespace(A, B)
+        E = self._products(A, B, out)
+        return into(xp, xp.minimum, E, xp.zeros((), dtype=E.dtype, device=device(E)), out=E)
+
+    def _products(self, A: Array, B: Array, out: Array | None = None) -> Array:
+        xp = array_namespace(A, B)
+        heights, ones = _lifted(xp, A)
+        left = xp.concat([A, heights, ones], axis=1) * self.precision
+        if B is not A:
+            heights, ones = _lifted(xp, B)
+        right = xp.concat([B, ones, heights], axis=1)
+        return into(xp, xp.matmul, left, right.T, out=out)
+
+    def between(self, A: Array, B: Array) -> Array:
+        """The kernel between the rows of A and those of B, shape (len(A), len(B)), at most 1 up to rounding."""
+        xp = array_namespace(A, B)
+        E = self._products(A, B)
+        return into(xp, xp.exp, E, out=E)
+
+    def gram(self, Z: Array, out: Array | None = None) -> Array:
+        """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""
+        xp, n = array_namespace(Z), Z.shape[0]
+        K = self.exponent(Z, Z, out)
+        entries = xp.reshape(into(xp, xp.exp, K, out=K), (-1,))
+        entries[:: n + 1] = 1.0
+        return xp.reshape(entries, (n, n))
+
+
+def _lifted(xp: ModuleType, A: Array) -> tuple[Array, Array]:
+    """The columns −‖a_i‖²/2 and 1 that turn products of rows into distances."""
+    ones = xp.ones((A.shape[0], 1), dtype=A.dtype, device=device(A))
+    return (-0.5 * xp.sum(A * A, axis=1))[:, None], ones

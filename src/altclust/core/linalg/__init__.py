@@ -1,0 +1,1 @@
+"""Eigenvectors of Φ and of the kernel."""

@@ -1,0 +1,127 @@
+"""Block Krylov spaces of a symmetric matrix that is known only by its products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from ...base.backend import Array
+
+GUARDS = 3  # Ritz pairs that are kept beyond those asked for: the gap, and a thick restart, need them
+
+
+class Ritz(NamedTuple):
+    """Ritz pairs of a subspace, k + 3 of them, descending; `error` is the residual of the first k over their gap."""
+
+    values: Array
+    vectors: Array
+    error: float
+
+
+def ritz(apply: Callable[[Array], Array], basis: Array, k: int) -> Ritz:
+    """The leading Ritz pairs of the symmetric Q on the span of an orthonormal basis, where apply is B -> Q B.
+
+    Parameters
+    ----------
+    apply : callable
+        (n, m) -> (n, m).
+    basis : array, shape (n, m)
+        With m > k.
+    k : int
+        How many pairs `error` speaks of.
+
+    Returns
+    -------
+    Ritz
+    """
+    return _rayleigh(basis, apply(basis), k)[0]
+
+
+def _rayleigh(basis: Array, image: Array, k: int) -> tuple[Ritz, Array, Array]:
+    """The leading Ritz pairs from image = Q basis, the images of their vectors, and the turn to all Ritz vectors."""
+    xp = array_namespace(basis)
+    small = basis.T @ image
+    values, T = xp.linalg.eigh((small + small.T) / 2)
+    values, T = xp.flip(values)[: k + GUARDS], xp.flip(T, axis=1)
+    vectors, images = basis @ T[:, : k + GUARDS], image @ T[:, : k + GUARDS]
+    gap = float(values[k - 1] - values[k])
+    residual = xp.linalg.vector_norm(images[:, :k] - vectors[:, :k] * values[:k])
+    return Ritz(values, vectors, float(residual) / max(gap, 1e-300)), images, T
+
+
+def krylov(apply: Callable[[Array], Array], block: Array, depth: int) -> Array:
+    """An orthonormal basis of the span of block, A block, …, A^(depth−1) block, where apply is B -> A B."""
+    xp = array_namespace(block)
+    dependent = 4500 * float(xp.finfo(block.dtype).eps)  # 1e-12 in double precision
+    blocks = [xp.linalg.qr(block)[0]]
+    for _ in range(depth - 1):
+        fresh = apply(blocks[-1])
+        basis = xp.concat(blocks, axis=1)
+        for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
+            fresh = fresh - basis @ (basis.T @ fresh)
+        fresh, R = xp.linalg.qr(fresh)
+        sizes = xp.abs(xp.linalg.diagonal(R))
+        if float(xp.min(sizes)) < dependent * float(xp.max(sizes)):
+            break
+        blocks.append(fresh)
+    return xp.concat(blocks, axis=1)
+
+
+def leading_ritz(
+    apply: Callable[[Array], Array],
+    block: Array,
+    k: int,
+    *,
+    error: float,
+    least: int = 1,
+    most: int = 30,
+    depth: int = 10,
+) -> Ritz:
+    """The k leading eigenpairs of a symmetric Q whose products are dear, by a thickly restarted block Krylov method.
+
+    No column is ever multiplied twice: the images of the basis are kept, and a restart turns them with the basis.
+    The space grows by the residuals of the leading Ritz vectors, which span the next Krylov block.
+
+    Parameters
+    ----------
+    apply : callable
+        B -> Q B for a block B of columns.
+    block : array, shape (n, m)
+        The start, with m of at least k + 3.
+    k : int
+    error : float
+        Residual over gap at which to stop, see `Ritz`.
+    least, most : int
+        How often Q is applied: a start that is invariant but not leading needs a few before it shows, and where the
+        eigenvalues crowd the best found so far is returned.
+    depth : int
+        The basis is restarted where it would have more than depth (k + 3) columns, with the leading third of its
+        Ritz vectors.
+
+    Returns
+    -------
+    Ritz
+    """
+    xp = array_namespace(block)
+    basis = xp.linalg.qr(block)[0]
+    image = apply(basis)
+    found, images, T = _rayleigh(basis, image, k)
+    for spent in range(1, most):
+        if found.error <= error and spent >= least:
+            break
+        residuals = images - found.vectors * found.values
+        sizes = xp.linalg.vector_norm(residuals, axis=0)
+        fresh = residuals[:, sizes > 1e-13 * xp.max(xp.abs(found.values))]
+        if fresh.shape[1] == 0:
+            break
+        for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
+            fresh = xp.linalg.qr(fresh - basis @ (basis.T @ fresh))[0]
+        if basis.shape[1] + fresh.shape[1] > depth * (k + GUARDS):
+            thick = T[:, : basis.shape[1] // 3]
+            basis, image = basis @ thick, image @ thick
+        basis = xp.concat([basis, fresh], axis=1)
+        image = xp.concat([image, apply(fresh)], axis=1)
+        found, images, T = _rayleigh(basis, image, k)
+    return found

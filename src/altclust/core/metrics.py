@@ -1,0 +1,94 @@
+"""How good and how new: the measures of the paper's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
+
+from ..base.backend import Array
+from .kernels import Gaussian
+
+
+def nmi(a: np.ndarray, b: np.ndarray) -> float:
+    """Normalised mutual information I(a, b) / √(H(a) H(b)), the paper's choice of mean.
+
+    Examples
+    --------
+    >>> from altclust.metrics import nmi
+    >>> nmi([0, 0, 1, 1], ["a", "a", "b", "b"])
+    1.0
+    """
+    return float(normalized_mutual_info_score(a, b, average_method="geometric"))
+
+
+def novelty(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
+    """The largest NMI of the labels with a given clustering over its known rows: 0 is new, 1 is the same.
+
+    Parameters
+    ----------
+    labels : int array, shape (n,)
+    given : iterable of int arrays, shape (n,)
+        −1 is unknown. With nothing given the novelty is NaN.
+    """
+    return max((nmi(labels[codes >= 0], codes[codes >= 0]) for codes in given), default=float("nan"))
+
+
+def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """The same clusters under the numbers of those in a reference that they share most rows with.
+
+    Parameters
+    ----------
+    labels, reference : int arrays, shape (n,)
+        From 0 on; −1 in the reference is unknown. Clusters without a partner get the numbers that are left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.metrics import match_labels
+    >>> match_labels(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 0, 1, 1])).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    known = reference >= 0
+    size = 1 + int(max(labels.max(), reference.max()))
+    shared = np.zeros((size, size), dtype=int)
+    np.add.at(shared, (labels[known], reference[known]), 1)
+    return linear_sum_assignment(shared, maximize=True)[1][labels]
+
+
+def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> float:
+    """Hilbert–Schmidt independence criterion Tr(K H L H) / (n − 1)², with Gaussian K and L.
+
+    Parameters
+    ----------
+    X : array, shape (n, p)
+    Y : array, shape (n, m)
+    sigma : float
+        Width of the kernel on X.
+    sigma_y : float, optional
+        Width of the kernel on Y; without it L = YYᵀ, as for cluster indicators.
+    """
+    n = len(X)
+    K = Gaussian(sigma).gram(X)
+    L = Y @ Y.T if sigma_y is None else Gaussian(sigma_y).gram(Y)
+    L = L - L.mean(axis=0)
+    L -= L.mean(axis=1, keepdims=True)
+    return float(np.sum(K * L) / (n - 1) ** 2)
+
+
+def table_nmi(counts: Array) -> float:
+    """`nmi` of two clusterings by how many rows each pair of their clusters shares."""
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    entropies = stats.entropy(counts.sum(axis=1)), stats.entropy(counts.sum(axis=0))
+    if min(entropies) == 0:
+        return float(max(entropies) == 0)
+    return float(mutual_info_score(None, None, contingency=counts) / np.sqrt(entropies[0] * entropies[1]))
+
+
+def feature_weights(W: Array, variances: Array) -> Array:
+    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance."""
+    spread = np.sum(W**2, axis=1) * variances
+    return spread / spread.sum()

@@ -1,0 +1,54 @@
+"""What was found, as an immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.backend import Array
+from .embedding import KernelMap
+from .problem import Gamma
+from .solvers import Status
+
+
+@dataclass(frozen=True)
+class Result:
+    """The end of an alternation.
+
+    Attributes
+    ----------
+    labels : int array, shape (n,)
+    W : array, shape (r, q)
+        Orthonormal, in the coordinates of the problem, ordered by the spread of the rows along its columns.
+    kernel_map : KernelMap
+        Extends U and the labels to new projected rows.
+    values : array, shape (k,)
+        Eigenvalues of the U step; their sum is the cluster quality HSIC(XW, U).
+    cost : float
+        −HSIC(XW, U) + λ HSIC(XW, Y).
+    gamma : Gamma
+        The weights of the last W problem, of which W is a solution: what the certificate speaks about.
+    history : dict of arrays, shape (n_iter,)
+        F, first-order residual, change of W, change of U and solver iterations per round.
+    status : Status
+    """
+
+    labels: np.ndarray
+    W: Array
+    kernel_map: KernelMap
+    values: Array
+    cost: float
+    gamma: Gamma
+    history: dict[str, Array]
+    status: Status
+
+    @property
+    def n_iter(self) -> int:
+        """Rounds of the alternation."""
+        return len(self.history["value"])
+
+    @property
+    def quality(self) -> float:
+        """Cluster quality HSIC(XW, U): the sum of the leading eigenvalues, at most k."""
+        return float(np.sum(self.values))

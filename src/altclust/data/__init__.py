@@ -1,0 +1,1 @@
+"""Rows in memory, in files and on Dask: opening them, and sums over them."""

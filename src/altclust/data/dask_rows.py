@@ -1,0 +1,245 @@
+"""Rows in the blocks of a Dask array: every pass runs where the blocks are, and only small sums come back."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.validation import check_given, is_unknown
+from .rows import STEP, ArrayRows, Rows, Sums, add, over_steps, rows_of
+
+FAN_IN = 8  # parts that one task adds up
+MOST_CLUSTERS = 10_000  # distinct labels that are still a clustering
+LOOK = 2.0  # seconds between looks at what is awaited
+PATIENCE = 300.0  # seconds that a cluster may be without a worker
+
+logger = logging.getLogger(__name__)
+
+
+class ClusterLost(RuntimeError):
+    """The scheduler or the workers are gone; the message says what to do."""
+
+
+class DaskRows:
+    """Rows of a Dask array, in blocks of whole rows.
+
+    A pass is a pure function of a block and of small arguments, so a block that is lost with its worker is computed
+    again elsewhere. What is lazy stays lazy: persist the array where it fits into the memory of the workers, or every
+    pass reads it anew.
+
+    Parameters
+    ----------
+    X : dask.array.Array, shape (n, d)
+    codes : dask.array.Array, shape (n, g)
+    columns : list of str, optional
+    """
+
+    scattered = True
+
+    def __init__(self, X: Any, codes: Any, columns: list[str] | None = None) -> None:
+        self.X, self.codes, self.columns = X, codes, columns
+        self.n, self.d = X.shape
+
+    @classmethod
+    def of(cls, X: Any) -> DaskRows:
+        """From a Dask array or frame; blocks whose length is not known are counted."""
+        import dask.array as da
+
+        columns = None
+        if hasattr(X, "to_dask_array"):
+            columns = [str(name) for name in X.columns]
+            X = _counted(X)
+        if X.ndim != 2:
+            raise InputError(f"X has shape {X.shape}: pass a table with rows and columns.")
+        if np.isnan(X.shape[0]):
+            X = _counted(X)
+        if X.dtype.kind not in "fiub":
+            raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        X = X.rechunk({0: tuple(size for size in X.chunks[0] if size) or (0,), 1: -1})
+        return cls(X, da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32), columns)
+
+    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+        """See `Rows`; labels may be a Dask array or series, of which only the distinct ones are brought together."""
+        import dask.array as da
+
+        if given is None:
+            return self, []
+        if hasattr(given, "to_dask_array"):
+            given = _counted(given)
+        if not hasattr(given, "dask"):
+            found = check_given(given, self.n)
+            codes = np.column_stack(found).astype(np.int32)
+            blocks = da.from_array(codes, chunks=(self.X.chunks[0], -1))
+            return DaskRows(self.X, blocks, self.columns), [int(c.max()) + 1 for c in found]
+        if np.isnan(given.shape[0]):
+            given = _counted(given)
+        labels = given[:, None] if given.ndim == 1 else given
+        if labels.shape[0] != self.n:
+            raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")
+        labels = labels.rechunk({0: self.X.chunks[0], 1: -1})
+        kinds = [_distinct(labels[:, g]) for g in range(labels.shape[1])]
+        clusters = [len(known) for known in kinds]
+        columns = [labels[:, g].map_blocks(_to_codes, known, dtype=np.int32) for g, known in enumerate(kinds)]
+        return DaskRows(self.X, da.stack(columns, axis=1).rechunk((self.X.chunks[0], -1)), self.columns), clusters
+
+    def _blocks(self) -> list[tuple[Any, Any]]:
+        return list(
+            zip(
+                self.X.to_delayed(optimize_graph=False).ravel(),
+                self.codes.to_delayed(optimize_graph=False).ravel(),
+                strict=True,
+            )
+        )
+
+    def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
+        """See `Rows`."""
+        import dask
+
+        work, gather = dask.delayed(over_steps, pure=False), dask.delayed(_added, pure=False)
+        small = dask.delayed(args, traverse=False)
+        parts = [work(function, X, codes, small, step) for X, codes in self._blocks()]
+        while len(parts) > 1:
+            parts = [gather(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+        return _compute(parts[0])[0]
+
+    def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
+        """See `Rows`; a Dask array, computed and kept on the workers."""
+        import dask
+        import dask.array as da
+
+        small = dask.delayed(args, traverse=False)
+        work = dask.delayed(rows_of)
+        width = () if columns is None else (columns,)
+        kind = np.int64 if columns is None else self.X.dtype
+        found = da.concatenate(
+            [
+                da.from_delayed(work(function, X, codes, small, step), shape=(size, *width), dtype=kind)
+                for (X, codes), size in zip(self._blocks(), self.X.chunks[0], strict=True)
+            ]
+        )
+        with _cluster_in_words():
+            return dask.persist(found, optimize_graph=False)[0]
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`; the only rows that ever leave the workers."""
+        rows, codes = _compute(self.X[indices], self.codes[indices])
+        return np.asarray(rows), np.asarray(codes)
+
+    def subset(self, X: Array, codes: np.ndarray) -> Rows:
+        """See `Rows`."""
+        return ArrayRows(X, codes)
+
+    def model(self, kind: str) -> None:
+        """See `ArrayRows`."""
+
+
+def _counted(X: Any) -> Any:
+    """A Dask frame or array as an array whose blocks have lengths."""
+    with _cluster_in_words():
+        return X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X.compute_chunk_sizes()
+
+
+def _compute(*wanted: Any) -> Any:
+    """`dask.compute`, which does not wait for ever where a cluster has lost all its workers."""
+    import dask
+
+    client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
+    if not hasattr(client, "scheduler_info"):  # threads or processes of this machine, or a scheduler of the user's own
+        return dask.compute(*wanted)
+    with _cluster_in_words(client):
+        futures = client.compute(wanted)
+        _await(client, futures)
+        return client.gather(futures)
+
+
+def _await(client: Any, futures: Any) -> None:
+    """Wait until the futures are done, and no longer than `PATIENCE` where there is no worker."""
+    from distributed import wait
+
+    alone: float | None = None
+    while True:
+        with suppress(TimeoutError):
+            wait(futures, timeout=LOOK)
+            return
+        if client.scheduler_info().get("workers"):
+            alone = None
+        elif alone is None:
+            alone = time.monotonic()
+            logger.warning("The cluster has no worker: waiting for a new one, %g seconds at most.", PATIENCE)
+        elif time.monotonic() > alone + PATIENCE:
+            client.cancel(futures)
+            raise ClusterLost(f"The cluster has had no worker for {PATIENCE:g} seconds: start some, and begin anew.")
+
+
+@contextmanager
+def _cluster_in_words(client: Any = None) -> Iterator[None]:
+    """One sentence in place of what Dask says when a cluster is lost."""
+    try:
+        yield
+    except (InputError, ClusterLost):
+        raise
+    except Exception as error:
+        kind = type(error)
+        if isinstance(error, CancelledError) or (client is not None and client.status not in ("running", "connecting")):
+            why = (
+                "The scheduler of the cluster was lost, or rows that only a lost worker had: start the cluster and "
+                "make the Dask array again, and begin anew."
+            )
+        elif kind.__name__ == "KilledWorker":
+            why = (
+                "Several workers died one after the other while they had the same block of rows: give them more "
+                "memory, or rechunk the rows into smaller blocks."
+            )
+        elif kind.__module__.startswith("distributed") and isinstance(error, OSError):
+            why = f"The cluster cannot be reached ({error}): start it again, and begin anew."
+        else:
+            raise
+        raise ClusterLost(why) from None
+
+
+def _added(parts: list[Sums]) -> Sums:
+    total: Sums | None = None
+    for part in parts:
+        total = add(total, part)
+    assert total is not None
+    return total
+
+
+def _distinct(labels: Any) -> np.ndarray:
+    """The distinct known labels of a Dask array, in the order in which they appear."""
+    import dask
+
+    parts = [dask.delayed(_known)(block) for block in labels.to_delayed(optimize_graph=False).ravel()]
+    while len(parts) > 1:
+        parts = [dask.delayed(_union)(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+    found = _compute(parts[0])[0]
+    if len(found) > MOST_CLUSTERS:
+        raise InputError(f"given has more than {MOST_CLUSTERS} distinct values: pass labels that rows share.")
+    check_given(np.repeat(found, 2), 2 * len(found))  # refuses a single cluster in the usual words
+    return found
+
+
+def _known(block: np.ndarray) -> np.ndarray:
+    return np.array(
+        [value for value in pd.unique(np.asarray(block, dtype=object)) if not is_unknown(value)], dtype=object
+    )
+
+
+def _union(parts: list[np.ndarray]) -> np.ndarray:
+    return pd.unique(np.concatenate(parts))
+
+
+def _to_codes(block: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """The position of every label among the known ones, −1 where it is not one of them."""
+    return pd.Index(known).get_indexer(np.asarray(block, dtype=object)).astype(np.int32)

@@ -1,0 +1,164 @@
+"""Rows of a file, read block by block: never mapped, and refused in words when the file changes meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from io import FileIO
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..files.npy import declared, file_size
+from .rows import CHANGED, ArrayRows, as_floats
+
+
+class FileRows(ArrayRows):
+    """What rows of all files share: they stay what they were when the file was opened.
+
+    Parameters
+    ----------
+    path : path
+    n, d : int
+        How many rows and columns it has.
+    stamp : tuple
+        What `stamp_of` said before the file was looked at.
+    codes : int array, shape (n, g), optional
+    """
+
+    def __init__(self, path: Path, n: int, d: int, stamp: tuple[int, ...], codes: Any = None) -> None:
+        self.path, self.n, self.d, self._stamp = path, n, d, stamp
+        self.X = None
+        self.codes = np.zeros((n, 0), dtype=np.int32) if codes is None else codes
+
+    def with_codes(self, codes: np.ndarray) -> FileRows:
+        """The same rows with these codes, shape (n, g)."""
+        other = copy(self)
+        other.codes = codes
+        return other
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A context in which the file is read; what is read of another or a shorter file is refused."""
+        try:
+            self._check()
+            yield
+        except InputError:
+            raise
+        except (OSError, ValueError, LookupError) as error:
+            self._check()
+            raise InputError(f"X={str(self.path)!r} cannot be read ({error}): write it again.") from error
+        self._check()
+
+    def _check(self) -> None:
+        try:
+            same = stamp_of(self.path) == self._stamp
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(f"X={str(self.path)!r} {CHANGED}")
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`."""
+        parts = [
+            self.read(i, j)[inside - i]
+            for i, j in self.spans()
+            if len(inside := indices[slice(*np.searchsorted(indices, [i, j]))])
+        ]
+        return np.concatenate(parts), self.codes[indices]
+
+
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """What is another where a file was replaced, cut, or written to.
+
+    The number of the device is no part of it: it can change when a network folder is connected again.
+    """
+    found = os.stat(path)
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class NpyRows(FileRows):
+    """Rows of an .npy file.
+
+    Parameters
+    ----------
+    path : path
+    """
+
+    def __init__(self, path: Path) -> None:
+        stamp = stamp_of(path)
+        with path.open("rb") as file:
+            header = declared(file, file_size(file))
+        if len(header.shape) != 2:
+            raise InputError(f"X has shape {header.shape}: pass a table with rows and columns.")
+        super().__init__(path, *header.shape, stamp)
+        self.dtype, self.offset, self.by_columns = header.dtype, header.offset, header.fortran_order
+
+    def model(self, kind: str) -> Any:
+        """See `Rows`."""
+        return np.empty((0, self.d), np.float32) if kind == "tiles" and self.dtype == np.float32 else None
+
+    def read(self, start: int, stop: int) -> Array:
+        """Floating-point rows."""
+        block = np.empty((stop - start, self.d), self.dtype, order="F" if self.by_columns else "C")
+        with self.reading(), FileIO(self.path) as file:
+            if self.by_columns:
+                for j in range(self.d):
+                    self._fill(block[:, j], file, j * self.n + start)
+            else:
+                self._fill(block.reshape(-1), file, start * self.d)
+        return as_floats(block)
+
+    def _fill(self, line: np.ndarray, file: FileIO, entry: int) -> None:
+        """Read entries from this one on into a contiguous line."""
+        file.seek(self.offset + entry * self.dtype.itemsize)
+        left = memoryview(cast(Any, line.view(np.uint8)))
+        while left:
+            count = file.readinto(left)
+            if not count:
+                raise ValueError("it ends too early")
+            left = left[count:]
+
+
+class ParquetRows(FileRows):
+    """Rows of a Parquet file, one row group at a time.
+
+    Parameters
+    ----------
+    path : path
+    columns : list of str, optional
+        Numeric columns; without it, all.
+    """
+
+    def __init__(self, path: Path, columns: list[str] | None = None) -> None:
+        from pyarrow.parquet import ParquetFile
+
+        stamp = stamp_of(path)
+        with ParquetFile(path) as file:
+            names, metadata = file.schema_arrow.names, file.metadata
+        missing = set(columns or ()) - set(names)
+        if missing:
+            raise InputError(f"columns={sorted(missing)} are not in {str(path)!r}: it has {names}.")
+        kept = [name for name in names if not name.startswith("__index_level_")]  # pandas' own
+        self.columns = list(columns) if columns is not None else kept
+        sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+        super().__init__(path, int(self.starts[-1]), len(self.columns), stamp)
+
+    def spans(self) -> list[tuple[int, int]]:
+        """One task per row group."""
+        return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True) if j > i]
+
+    def read(self, start: int, stop: int) -> Array:
+        """The row group that begins there."""
+        from pyarrow.parquet import ParquetFile
+
+        group = int(np.searchsorted(self.starts, start, side="right")) - 1
+        with self.reading(), ParquetFile(self.path) as file:
+            table = file.read_row_group(group, columns=self.columns)
+            return np.column_stack([as_floats(table[name].to_numpy(), name) for name in self.columns or ()])

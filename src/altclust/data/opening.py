@@ -1,0 +1,123 @@
+"""Where rows come from: files, mapped arrays, tensors, clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from array_api_compat import is_dask_array, is_torch_array
+
+from ..base.errors import InputError, one_line, shown
+from ..base.validation import check_rows, check_shape
+from ..files.npy import BadFile, check_fits
+from .dask_rows import DaskRows
+from .file_rows import NpyRows, ParquetRows
+from .rows import ArrayRows, Rows
+
+COPIES = 3  # of a row group, while it is read
+
+
+def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
+    """Rows that are better read in blocks where they are; None for everything that scikit-learn takes for a table.
+
+    Parameters
+    ----------
+    X : Rows, path of an .npy or .parquet file, memory-mapped array, torch tensor, Dask array or Dask frame
+    columns : list of str, optional
+        Of a Parquet file.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from altclust import open_rows
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/rows.npy", np.zeros((5, 2)))
+    ...     rows = open_rows(f"{folder}/rows.npy")
+    >>> rows.n, rows.d
+    (5, 2)
+    """
+    if isinstance(X, ArrayRows | DaskRows):
+        return X
+    if isinstance(X, str | Path):
+        return _open_file(Path(X), columns)
+    if isinstance(X, np.memmap) or is_torch_array(X):
+        if X.ndim != 2:
+            raise InputError(f"X has shape {tuple(X.shape)}: pass a table with rows and columns.")
+        return ArrayRows(_real_tensor(X) if is_torch_array(X) else X)
+    if is_dask_array(X) or hasattr(type(X), "to_dask_array"):
+        return DaskRows.of(X)
+    return None
+
+
+def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
+    """X as rows in blocks, their columns noted in a fit (reset) or compared with those of the fit.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : table, or what `open_rows` opens
+    reset : bool
+        True in `fit`, False for new rows.
+    """
+    rows = open_rows(X)
+    if rows is None:
+        return ArrayRows(check_rows(estimator, X, reset=reset, scan=False))
+    check_shape(rows.n, rows.d, least=2 if reset else 1)
+    if reset:
+        estimator.n_features_in_ = rows.d
+        estimator.__dict__.pop("feature_names_in_", None)
+        if rows.columns is not None:
+            estimator.feature_names_in_ = np.array(rows.columns, dtype=object)
+        return rows
+    if rows.d != estimator.n_features_in_:
+        raise InputError(f"X has {rows.d} columns, but the fit had {estimator.n_features_in_}: pass the same.")
+    names = rows.columns or []
+    pairs = zip(names, getattr(estimator, "feature_names_in_", names), strict=False)
+    other = next((pair for pair in pairs if pair[0] != pair[1]), None)
+    if other is not None:
+        raise InputError(
+            f"X has the column {other[0]!r} where the fit had {other[1]!r}: pass the same columns in the same order "
+            "(`open_rows(path, columns=[…])`)."
+        )
+    return rows
+
+
+def _open_file(path: Path, columns: list[str] | None) -> Rows:
+    if not path.is_file():
+        raise InputError(f"X={str(path)!r} is no file: check the path.")
+    try:
+        if path.suffix == ".npy":
+            return NpyRows(path)
+        if path.suffix == ".parquet":
+            return _fitting(ParquetRows(path, columns))
+    except ImportError as error:
+        raise InputError(f"X={str(path)!r} needs pyarrow: pip install altclust[parquet].") from error
+    except BadFile as error:
+        raise InputError(f"X={str(path)!r} {error}") from error
+    except InputError:
+        raise
+    except Exception as error:  # a damaged file makes the libraries that read it fail in many ways
+        raise InputError(f"X={str(path)!r} cannot be read ({one_line(str(error))}): write it again.") from error
+    raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it to memory first, or write one of these.")
+
+
+def _fitting(rows: ParquetRows) -> ParquetRows:
+    """The rows, if each of their columns can hold numbers and the largest row group fits into memory."""
+    from pyarrow import types
+    from pyarrow.parquet import read_schema
+
+    numeric = types.is_integer, types.is_floating, types.is_boolean, types.is_null, types.is_dictionary
+    for field in read_schema(rows.path):
+        if field.name in (rows.columns or ()) and not any(is_kind(field.type) for is_kind in numeric):
+            kind = shown(str(field.type))
+            raise InputError(f"X has entries of type {kind} in column {field.name!r}: pass real numbers.")
+    check_fits(COPIES * 8 * rows.d * max((stop - start for start, stop in rows.spans()), default=0))
+    return rows
+
+
+def _real_tensor(X: Any) -> Any:
+    """In single or double precision, without a gradient."""
+    if X.is_complex():
+        raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
+    return X.detach() if X.is_floating_point() and X.dtype.itemsize in (4, 8) else X.detach().double()

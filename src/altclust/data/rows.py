@@ -1,0 +1,210 @@
+"""Rows in blocks, wherever they live: the same function runs over every block, and small matrices are added up."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Protocol, cast
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_torch_array
+from joblib import cpu_count
+
+from ..base.backend import Array, host, like
+from ..base.errors import InputError
+from ..base.parallel import fitting_threads
+from ..base.validation import check_given
+
+STEP = 2048  # rows at once: their kernel to a few hundred landmarks stays in the cache
+TASK = 2 * STEP  # rows per task; sums do not depend on how many threads share the tasks
+
+CHANGED = "was changed or removed while it was read: leave the file as it is, and begin again."
+
+Sums = tuple[np.ndarray, ...]
+
+
+class Rows(Protocol):
+    """A table of n rows and d columns, with the codes of what is given beside it, that is read block by block.
+
+    A function takes (X, codes, *small arguments): a block of rows, shape (b, d), and their codes, shape (b, g).
+    """
+
+    n: int
+    d: int
+    codes: Any
+    scattered: bool
+    columns: list[str] | None
+
+    def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
+        """The tuples that the function returns for the blocks, added up, as numpy arrays of float64."""
+
+    def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
+        """What the function returns for each row, in their order: a number, or so many columns."""
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """These rows (indices ascending) and their codes, as numpy arrays in memory."""
+
+    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+        """The same rows with the codes of these labels beside them, and how many clusters each clustering has."""
+
+    def subset(self, X: Array, codes: np.ndarray) -> Rows:
+        """Some of these rows, which were taken to memory, to be worked on where these are."""
+
+    def model(self, kind: str) -> Any:
+        """An array whose library, device and dtype this engine should work in; None for float64 on the host."""
+
+
+def add(total: Sums | None, part: Sums) -> Sums:
+    """One more part of a sum."""
+    return part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
+
+
+def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, step: int) -> Sums:
+    """The sum over the steps of one block, in float64, on X's device, returned as numpy."""
+    total = None
+    xp = array_namespace(X)
+    for i in range(0, len(X), step):
+        part = function(X[i : i + step], codes[i : i + step], *args)
+        total = add(total, tuple(xp.astype(a, xp.float64, copy=False) for a in part))
+    assert total is not None
+    return tuple(host(a) for a in total)
+
+
+def rows_of(function: Callable[..., Any], X: Any, codes: Any, args: tuple, step: int) -> np.ndarray:
+    """The function's answer for every row of one block, as numpy."""
+    parts = [host(function(X[i : i + step], codes[i : i + step], *args)) for i in range(0, len(X), step)]
+    return np.concatenate(parts)
+
+
+class ArrayRows:
+    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, shared out among threads.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    codes : int array, shape (n, g), optional
+    """
+
+    scattered = False
+    columns: list[str] | None = None
+
+    def __init__(self, X: Any, codes: Any = None) -> None:
+        self.X = X
+        self.codes = np.zeros((len(X), 0), dtype=np.int32) if codes is None else codes
+        self.n, self.d = X.shape
+        self._size = _mapped_size(X)
+
+    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+        """See `Rows`."""
+        found = check_given(host(given) if is_torch_array(given) else given, self.n)
+        codes = np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *(c.astype(np.int32) for c in found)])
+        return self.with_codes(codes), [int(c.max()) + 1 for c in found]
+
+    def with_codes(self, codes: np.ndarray) -> ArrayRows:
+        """The same rows with these codes, shape (n, g)."""
+        if is_torch_array(self.X):
+            codes = array_namespace(self.X).asarray(codes, device=device(self.X))
+        return type(self)(self.X, codes)
+
+    def subset(self, X: Array, codes: np.ndarray) -> ArrayRows:
+        """See `Rows`."""
+        X = like(X, cast(Any, self.X)) if is_torch_array(self.X) else X
+        return ArrayRows(X).with_codes(codes)
+
+    def model(self, kind: str) -> Any:
+        """See `Rows`."""
+        if kind == "tiles":  # which knows numpy only
+            return self.X if getattr(self.X, "dtype", None) == np.float32 else None
+        return self.X if is_torch_array(self.X) else None
+
+    def spans(self) -> list[tuple[int, int]]:
+        """The first and the last row of every task."""
+        return [(i, min(i + TASK, self.n)) for i in range(0, self.n, TASK)]
+
+    def read(self, start: int, stop: int) -> Any:
+        """Floating-point rows; a view where they are in memory."""
+        X = self._mapped(slice(start, stop))
+        return X if is_torch_array(X) else as_floats(X)
+
+    def _mapped(self, rows: Any) -> Any:
+        """Rows of the array; those of a mapped file are copied while it is sure to have them.
+
+        Looking at what a file no longer has ends the whole process.
+        """
+        if self._size is None:
+            return self.X[rows]
+        size = _mapped_size(self.X)
+        if size is not None and size < self._size:
+            raise InputError(f"X is mapped to {str(self.X.filename)!r}, which {CHANGED}")
+        return np.array(self.X[rows])
+
+    def release(self) -> None:
+        """Give the pages of a mapped file back: they are read again when needed, and count as ours until then."""
+        if isinstance(self.X, np.memmap) and self.X.mode in ("r", "r+"):
+            with suppress(OSError, ValueError, AttributeError):
+                self.X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
+
+    def _run(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
+        """Work on every span, in their order, a few ahead of whoever asks."""
+
+        def one(span: tuple[int, int]) -> Any:
+            done = work(*span)
+            self.release()
+            return done
+
+        spans = self.spans()
+        threads = 1 if is_torch_array(self.X) else min(cpu_count(), len(spans))
+        if threads == 1:
+            yield from map(one, spans)
+            return
+        with fitting_threads(1), ThreadPoolExecutor(threads) as pool:
+            waiting = iter(spans)
+            ahead = [pool.submit(one, span) for span in islice(waiting, 2 * threads)]
+            while ahead:
+                yield ahead.pop(0).result()
+                ahead += [pool.submit(one, span) for span in islice(waiting, 1)]
+
+    def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
+        """See `Rows`."""
+        total: Sums | None = None
+        for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.codes[i:j], args, step)):
+            total = add(total, part)
+        assert total is not None
+        return total
+
+    def each(
+        self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None
+    ) -> np.ndarray:
+        """See `Rows`."""
+        return np.concatenate(
+            list(self._run(lambda i, j: rows_of(function, self.read(i, j), self.codes[i:j], args, step)))
+        )
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`."""
+        rows = host(self._mapped(indices))
+        self.release()
+        return as_floats(rows), host(self.codes[indices])
+
+
+def _mapped_size(X: Any) -> int | None:
+    """The bytes that the file of a mapped array has; None where there is no such file to look at."""
+    if not isinstance(X, np.memmap) or X.filename is None:
+        return None
+    try:
+        return os.stat(X.filename).st_size
+    except OSError:  # it has lost its name, and stays as it is until the last who maps it is gone
+        return None
+
+
+def as_floats(X: Any, name: str | None = None) -> Array:
+    """Float32 and float64 as they are, other numbers as float64."""
+    X = np.asarray(X)
+    if X.dtype.kind not in "fiub":
+        where = "" if name is None else f" in column {name!r}"
+        raise InputError(f"X has entries of type {X.dtype}{where}: pass real numbers.")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)

@@ -1,0 +1,1 @@
+"""Files on disk: atomic writing, .npy and .npz readers, the archive that models are saved in."""

@@ -1,0 +1,1 @@
+"""The estimators: KDAC, ViewDiscovery and the baselines; fitting, saving and comparing them."""

@@ -1,0 +1,102 @@
+"""What all methods share: checked rows and labels in, labels and their novelty out."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import KMeans
+
+from ...base.backend import Array
+from ...base.sklearn_compat import Interval, StrOptions
+from ...base.validation import centre, check_given, check_parameters, check_rows, check_sizes, generator
+from ...core.metrics import novelty
+from ...search.heuristics import median_distance, number_of_clusters
+
+
+class Baseline(ClusterMixin, BaseEstimator):
+    """A method that finds a clustering of X that differs from y; a subclass says how in `_cluster`.
+
+    Attributes
+    ----------
+    labels_ : int array, shape (n_samples,)
+    n_clusters_ : int
+    novelty_ : float
+        NMI of `labels_` with what is given, the largest of several: 0 is new. NaN if nothing was given.
+    mean_ : array, shape (n_features,)
+    """
+
+    _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state", np.random.Generator],
+    }
+    n_clusters: int | str
+    random_state: Any
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Find the alternative to y.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+        y : None, labels of shape (n_samples,), or several columns of labels
+            What is known; NaN, None and −1 are unknown. Without it, a plain clustering is found.
+
+        Returns
+        -------
+        Baseline
+            Itself, fitted.
+        """
+        check_parameters(self)
+        table = check_rows(self, X, reset=True)
+        given = check_given(y, len(table))
+        centred, self.mean_ = centre(self, table)
+        rng = generator(self.random_state)
+        self.n_clusters_ = self._count(centred, given, rng)
+        self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.novelty_ = novelty(self.labels_, given)
+        return self
+
+    def _count(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> int:
+        """The number of clusters; where it is open, as many as the first given clustering has."""
+        if isinstance(self.n_clusters, str):
+            return min(number_of_clusters(X, given, median_distance(X, rng), rng), len(X))
+        check_sizes(len(X), X.shape[1], self.n_clusters, None)
+        return int(self.n_clusters)
+
+    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        """Labels of the centred rows."""
+        raise NotImplementedError
+
+    def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
+        """Fit and return `labels_`; y is what is known."""
+        return self.fit(X, y, **kwargs).labels_
+
+
+def without_gaps(labels: np.ndarray) -> np.ndarray:
+    """Labels from 0 on, in their order; −1, which some clusterers use for noise, stays."""
+    return np.where(
+        labels < 0, -1, np.unique(np.maximum(labels, labels[labels >= 0].min(initial=0)), return_inverse=True)[1]
+    )
+
+
+def kmeans(X: Array, k: int, rng: np.random.Generator) -> KMeans:
+    """k-means with ten starts; a single cluster, and a warning, where all rows are zero."""
+    if not X.any():
+        warnings.warn(
+            "Nothing is left of X once what is known is taken away: all rows form one cluster. Give fewer clusters, or "
+            "try another method.",
+            UserWarning,
+            stacklevel=5,
+        )
+        k = 1
+    return KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit(X)
+
+
+def centroids(X: Array, codes: np.ndarray) -> Array:
+    """The mean of every cluster, shape (clusters, d); rows with the code −1 belong to none."""
+    return np.array([X[codes == c].mean(axis=0) for c in range(codes.max() + 1)])

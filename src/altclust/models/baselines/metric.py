@@ -1,0 +1,179 @@
+"""Change the metric so that the given clustering loses its hold (Davidson and Qi 2008, Qi and Davidson 2009)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ...base.backend import Array
+from ...base.sklearn_compat import Interval
+from ...base.validation import check_rows
+from ...core.problem import row_space
+from .base import Baseline, centroids, kmeans
+
+PAIRS = 10_000  # rows of different clusters that a metric is learnt from
+STEPS = 60
+LEAST = 1e-12
+
+
+class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
+    """k-means after a linear map of the rows, which a subclass says in `_map`."""
+
+    _parameter_constraints: dict = Baseline._parameter_constraints | {
+        "shrinkage": [Interval(Real, 0, 1, closed="both")]
+    }
+    shrinkage: float
+
+    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        inside, basis = row_space(X)  # no map of the columns can do more than one of the directions that rows have
+        change = np.eye(inside.shape[1])
+        for codes in given:
+            change = change @ self._map(inside @ change, codes, rng)
+        self.map_ = change if basis is None else basis @ change
+        self._kmeans = kmeans(inside @ change, self.n_clusters_, rng)
+        return self._kmeans.labels_
+
+    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+        """The symmetric map, shape (d, d), by which one given clustering is undone."""
+        raise NotImplementedError
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.map_.shape[1]
+
+    def _mapped(self, X: Any) -> Array:
+        check_is_fitted(self, "labels_")
+        return (check_rows(self, X, reset=False) - self.mean_) @ self.map_
+
+    def transform(self, X: Any) -> Array:
+        """The rows of X in the new metric, shape (n_samples, rank of the training rows)."""
+        return self._mapped(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The alternative cluster of each row of X, shape (n_samples,)."""
+        rows = self._mapped(X)
+        return self._kmeans.predict(rows).astype(np.int64)
+
+
+class ADFT(_Stretched):
+    """Learn a metric in which the given clustering is tight, invert its stretch, then k-means.
+
+    The metric A maximises the sum of the distances between rows of different given clusters while the squared
+    distances within clusters are bounded (Xing et al. 2003). Its square root D = H S Hᵀ stretches what tells the given
+    clusters apart; the alternative uses H S⁻¹ Hᵀ, which shrinks exactly that.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        "auto": as many as the first given clustering has.
+    shrinkage : float
+        How far the within-cluster scatter is drawn to a multiple of the identity, and the smallest share of the
+        largest stretch that is inverted.
+    random_state : int, Generator or None
+
+    Attributes
+    ----------
+    map_ : array, shape (n_features, rank)
+        Centred rows times this are clustered.
+
+    Notes
+    -----
+    After “Finding alternative clusterings using constraints” (ICDM 2008). The original learns the metric with the code
+    of Xing et al.; the fixed-point iteration and the shrinkage are our reading. Several given clusterings are undone
+    one after the other.
+    """
+
+    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.shrinkage = shrinkage
+        self.random_state = random_state
+
+    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+        known = codes >= 0
+        X, codes = X[known], codes[known]
+        rest = X - centroids(X, codes)[codes]
+        whiten = power(shrunk(rest.T @ rest / len(X), max(self.shrinkage, LEAST)), -0.5)
+        i, j = _pairs_apart(codes, rng)
+        apart = (X[i] - X[j]) @ whiten
+        if not apart.any():
+            return np.eye(X.shape[1])
+        d = X.shape[1]
+        B = np.eye(d) / d
+        for _ in range(STEPS):  # multiplicative steps, which stay positive and of trace 1, towards the best such B
+            lengths = np.sqrt(np.maximum(np.sum((apart @ B) * apart, axis=1), LEAST))
+            root = power(B, 0.5)
+            B = root @ (apart.T @ (apart / lengths[:, None])) @ root
+            B = (B + B.T) / (2 * np.trace(B))
+        stretch, H = np.linalg.eigh(power(whiten @ B @ whiten, 0.5))
+        stretch = np.maximum(stretch, max(self.shrinkage, LEAST) * stretch[-1])
+        return (H * (stretch[-1] / stretch)) @ H.T
+
+
+class AlternativeTransform(_Stretched):
+    """The closed-form transform of Qi and Davidson: rows should be near the centroids of clusters they are not in.
+
+    With Σ = (1/n) Σ_i Σ_{j: x_i ∉ C_j} (x_i − m_j)(x_i − m_j)ᵀ, the scatter of rows about the centroids of the
+    *other* given clusters, the rows become Σ^(−1/2) x: the directions that lead from cluster to cluster shrink, all
+    others keep their distribution as far as the Kullback–Leibler divergence can tell.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        "auto": as many as the first given clustering has.
+    shrinkage : float
+        How far Σ is drawn to a multiple of the identity. Without it the method collapses when columns are many: noise
+        directions with little scatter are blown up.
+    random_state : int, Generator or None
+
+    Attributes
+    ----------
+    map_ : array, shape (n_features, rank)
+        Σ^(−1/2) in the row space; for several given clusterings, the product of theirs.
+
+    Notes
+    -----
+    After “A principled and flexible framework for finding alternative clusterings” (KDD 2009), its unweighted form;
+    the shrinkage is ours.
+    """
+
+    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.shrinkage = shrinkage
+        self.random_state = random_state
+
+    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+        X, codes = X[codes >= 0], codes[codes >= 0]
+        scatter = np.zeros((X.shape[1], X.shape[1]))
+        for c, mean in enumerate(centroids(X, codes)):
+            away = X[codes != c] - mean
+            scatter += away.T @ away / len(X)
+        return power(shrunk(scatter, max(self.shrinkage, LEAST)), -0.5)
+
+
+def _pairs_apart(codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of rows of different clusters, of which the first is drawn at random and the second among the others."""
+    first = rng.integers(len(codes), size=PAIRS)
+    order = np.argsort(codes, kind="stable")
+    starts, sizes = np.searchsorted(codes[order], np.arange(codes.max() + 1)), np.bincount(codes)
+    own = codes[first]
+    place = rng.integers(len(codes) - sizes[own])
+    return first, order[np.where(place < starts[own], place, place + sizes[own])]
+
+
+def shrunk(scatter: Array, share: float) -> Array:
+    """The scatter, drawn by this share to a multiple of the identity with the same trace; the identity if it is 0."""
+    d = len(scatter)
+    if not scatter.any():
+        return np.eye(d)
+    return (1 - share) * scatter + share * np.trace(scatter) / d * np.eye(d)
+
+
+def power(A: Array, exponent: float) -> Array:
+    """A symmetric positive matrix to a power; eigenvalues that are only rounding are raised to it."""
+    values, vectors = np.linalg.eigh(A)
+    values = np.maximum(values, LEAST * values[-1])
+    return (vectors * values**exponent) @ vectors.T

@@ -1,0 +1,192 @@
+"""Several views at once, kept apart by HSIC between their directions (Niu, Dy and Jordan 2010)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import SpectralClustering
+from sklearn.utils.validation import check_is_fitted
+
+from ...base.backend import Array
+from ...base.errors import InputError
+from ...base.sklearn_compat import Interval, StrOptions
+from ...base.validation import check_rows
+from ...core.alternation import solve
+from ...core.engines import DenseEngine
+from ...core.kernels import Gaussian
+from ...core.problem import Problem, indicators, row_space
+from ...core.solvers import ISM, Solver, subspace_distance
+from ...search.heuristics import check_sigma, median_distance
+from .base import Baseline
+
+MOST_ROWS = 10_000
+SEEN = 100  # rows that the dependence between columns is read from
+LEADING = 10  # eigenvectors of a view's kernel that stand for it
+REST = 0.05  # how far the directions of a view may still move
+
+
+class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
+    """mSC: several spectral clusterings at once, each in its own directions, which tell little of each other.
+
+    Maximises Σ_v HSIC(XW_v, U_v) − λ Σ_{v≠w} HSIC(XW_v, XW_w) − λ HSIC(XW_v, given) over orthonormal W_v and U_v, view
+    by view, round after round. The kernel of another view enters through its leading eigenvectors, as if they were
+    given columns; so each W step is one of `altclust.KDAC`'s, solved by ISM.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        In every view. "auto": as many as the first given clustering has.
+    n_views : int or "auto"
+        How many to find. "auto": two, or one beside what is given, which counts as a view that is known.
+    n_components : int or "auto"
+        Directions of every view; "auto" is the number of clusters, or as many as leave some for the other views.
+    novelty_weight : float
+        λ.
+    sigma : float or "auto"
+        Width of the kernel; "auto" is half the median distance between rows.
+    max_iter : int
+        Rounds over all views.
+    random_state : int, Generator or None
+
+    Attributes
+    ----------
+    views_ : int array, shape (n_samples, n_views)
+        `labels_` is the column of the view with the lowest cost: of high quality, and new.
+    components_ : list of arrays, shape (n_components, n_features)
+        The directions of every view.
+    qualities_ : array, shape (n_views,)
+        HSIC(XW_v, U_v).
+    n_iter_ : int
+
+    Notes
+    -----
+    After “Multiple non-redundant spectral clustering views” (ICML 2010): the columns are grouped by their HSIC with
+    each other, and every group is the start of a view. The original then takes gradient steps; ISM does so here.
+    """
+
+    _parameter_constraints: dict = Baseline._parameter_constraints | {
+        "n_views": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        n_views: int | str = "auto",
+        n_components: int | str = "auto",
+        novelty_weight: float = 1.0,
+        sigma: float | str = "auto",
+        max_iter: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_views = n_views
+        self.n_components = n_components
+        self.novelty_weight = novelty_weight
+        self.sigma = sigma
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        n, k = len(X), self.n_clusters_
+        if n > MOST_ROWS:
+            raise InputError(
+                f"X has {n} rows, whose kernel does not fit in memory: pass at most {MOST_ROWS}, a sample."
+            )
+        inside, basis = row_space(X)
+        views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
+        q = self._width(inside.shape[1], views + bool(given))
+        kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
+        Y = indicators(given, n)
+        problem = Problem(inside, basis, Y, k, q, self.novelty_weight, kernel)
+        engine, solver = DenseEngine(inside, kernel), cast(Solver, ISM())
+        starts = [_principal(X, group, q, rng) for group in _groups(X, views, rng)]
+        W = [start if basis is None else np.linalg.qr(basis.T @ start)[0] for start in starts]
+        found: list[Any] = [None] * views
+        for rounds in range(1, self.max_iter + 1):
+            self.n_iter_, moved = rounds, 0.0
+            for v in range(views):
+                # every pair of views counts twice in the sum, once for each of the two
+                others = [2**0.5 * _factor(engine, W[w], min(LEADING, n - 1)) for w in range(views) if w != v]
+                apart = replace(problem, given=np.hstack([Y, *others]))
+                found[v] = solve(apart, engine, solver, W[v], rng=rng, max_iter=10)
+                moved, W[v] = max(moved, subspace_distance(W[v], found[v].W)), found[v].W
+            if moved < REST:
+                break
+        self.components_ = [problem.to_table(w).T for w in W]
+        self.views_ = np.column_stack([result.labels for result in found])
+        self.qualities_ = np.array([result.quality for result in found])
+        self._maps = [result.kernel_map for result in found]
+        self._best = int(np.argmin([result.cost for result in found]))
+        return self.views_[:, self._best]
+
+    def _width(self, rank: int, views: int) -> int:
+        """Directions of a view: it must leave some out, or it sees what all others see."""
+        if isinstance(self.n_components, str):
+            return min(self.n_clusters_, max(1, rank // views))
+        if self.n_components >= rank > 1 and views > 1:
+            warnings.warn(
+                f"n_components={self.n_components} and the rows span {rank} direction(s): every view sees all of them, "
+                "so none can differ from the others; ask for fewer.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return min(self.n_components, rank)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_[self._best])
+
+    def _projected(self, X: Any) -> Array:
+        check_is_fitted(self, "labels_")
+        return (check_rows(self, X, reset=False) - self.mean_) @ self.components_[self._best].T
+
+    def transform(self, X: Any) -> Array:
+        """The rows of X in the directions of the best view, shape (n_samples, n_components)."""
+        return self._projected(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row of X in the best view, shape (n_samples,)."""
+        rows = self._projected(X)
+        return self._maps[self._best].labels(rows)
+
+
+def _groups(X: Array, n_views: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Columns that depend on each other, in as many groups as there are views."""
+    d = X.shape[1]
+    if n_views == 1 or d <= n_views:
+        return [np.arange(d) if n_views == 1 else np.arange(v % d, d, n_views) for v in range(n_views)]
+    rows = X if len(X) <= SEEN else X[rng.choice(len(X), SEEN, replace=False)]
+    grams = []
+    for column in rows.T:
+        K = Gaussian(float(column.std()) or 1.0).gram(column[:, None])
+        K = K - K.mean(axis=0) - K.mean(axis=1, keepdims=True) + K.mean()
+        grams.append((K / (np.linalg.norm(K) or 1.0)).ravel().astype(np.float32))
+    alike = np.clip(np.array(grams) @ np.array(grams).T, 0, None)
+    seed = int(rng.integers(2**31))
+    groups = SpectralClustering(n_views, affinity="precomputed", random_state=seed).fit_predict(alike + 1e-6)
+    return [np.flatnonzero(groups == v) if np.any(groups == v) else np.arange(d) for v in range(n_views)]
+
+
+def _principal(X: Array, columns: np.ndarray, q: int, rng: np.random.Generator) -> Array:
+    """The q leading principal directions of some columns, shape (d, q), filled up at random where they are fewer."""
+    W = rng.standard_normal((X.shape[1], q))
+    leading = np.linalg.svd(X[:, columns], full_matrices=False)[2][:q].T
+    W[:, : leading.shape[1]] = 0
+    W[columns, : leading.shape[1]] = leading
+    return np.linalg.qr(W)[0]
+
+
+def _factor(engine: DenseEngine, W: Array, leading: int) -> Array:
+    """B with B Bᵀ ≈ the centred, normalised kernel of the projected rows, shape (n, leading)."""
+    embedding = engine.embed(W, leading)
+    return embedding.U * np.sqrt(np.maximum(embedding.values, 0))

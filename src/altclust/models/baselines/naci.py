@@ -1,0 +1,122 @@
+"""Merge clusters while they tell of the rows and not of what is given (Dang and Bailey 2010)."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ...base.backend import Array
+from ...base.errors import InputError
+from ...base.sklearn_compat import Interval, StrOptions
+from ...core.kernels import Gaussian
+from ...search.heuristics import check_sigma, median_distance
+from .base import Baseline
+
+MOST_ROWS = 3000
+
+
+class NACI(Baseline):
+    """Hierarchical clustering by quadratic mutual information.
+
+    Every row begins as a cluster. The pair is merged for which I(C; X) − η I(C; given) is largest afterwards, both in
+    the quadratic form that Parzen windows make a sum over pairs: with kernel sums S_ab between clusters, R_a with
+    all rows and T in all, merging a and b changes I(C; X) by (2 S_ab + 2 n_a n_b T/n² − 2 (n_a R_b + n_b R_a)/n)/n²,
+    and I(C; given) by 2 v_a·v_b, where v_a holds n_ag/n − n_a n_g/n² for every given cluster g.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        "auto": as many as the first given clustering has.
+    novelty_weight : float
+        η, in units in which both informations of the given clustering are alike.
+    sigma : float or "auto"
+        Width of the kernel between rows, √2 times that of a Parzen window; "auto" is half the median distance.
+    random_state : int, Generator or None
+        For the median distance of large tables only.
+
+    Notes
+    -----
+    After “A hierarchical information theoretic technique for the discovery of non linear alternative clusterings” (KDD
+    2010). The update formulas are derived here from the quadratic mutual information; the units of η are ours.
+    It needs all pairs of rows: more than 3,000 are refused.
+    """
+
+    _parameter_constraints: dict = Baseline._parameter_constraints | {
+        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | str = "auto",
+        *,
+        novelty_weight: float = 1.0,
+        sigma: float | str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.novelty_weight = novelty_weight
+        self.sigma = sigma
+        self.random_state = random_state
+
+    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        n = len(X)
+        if n > MOST_ROWS:
+            raise InputError(f"X has {n} rows: NACI looks at all pairs; pass at most {MOST_ROWS}, a sample.")
+        S = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
+        R, T, sizes = S.sum(axis=1), float(S.sum()), np.ones(n)
+        V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given)])
+        if given:  # η = 1 weighs both informations alike
+            about_rows = sum(_information(S, R, T, codes) for codes in given)
+            about_given = float(
+                np.sum(
+                    [
+                        np.sum(np.array([V[codes == g].sum(axis=0) for g in range(codes.max() + 1)]) ** 2)
+                        for codes in given
+                    ]
+                )
+            )
+            V *= np.sqrt(self.novelty_weight * max(about_rows, 0.0) / max(about_given, 1e-300))
+        labels, alive = np.arange(n), np.ones(n, dtype=bool)
+        gain = (2 * S + 2 * T / n**2 - 2 * (R[:, None] + R) / n) / n**2 - 2 * V @ V.T
+        np.fill_diagonal(gain, -np.inf)
+        partner = np.argmax(gain, axis=1)
+        best = gain[np.arange(n), partner]
+        for _ in range(n - self.n_clusters_):
+            a = int(np.argmax(best))
+            b = int(partner[a])
+            S[a] += S[b]
+            S[:, a] += S[:, b]
+            sizes[a], R[a], V[a] = sizes[a] + sizes[b], R[a] + R[b], V[a] + V[b]
+            labels[labels == b], alive[b] = a, False
+            row = (
+                2 * S[a] + 2 * sizes[a] * sizes * T / n**2 - 2 * (sizes[a] * R + sizes * R[a]) / n
+            ) / n**2 - 2 * V @ V[a]
+            row[~alive], row[a] = -np.inf, -np.inf
+            gain[b], gain[:, b], gain[a], gain[:, a] = -np.inf, -np.inf, row, row
+            stale = alive & ((partner == a) | (partner == b))
+            stale[a] = True
+            partner[stale] = np.argmax(gain[stale], axis=1)
+            better = alive & (row > gain[np.arange(n), partner])
+            partner[better] = a
+            best = np.where(alive, gain[np.arange(n), partner], -np.inf)
+        return np.unique(labels, return_inverse=True)[1]
+
+
+def _deviations(codes: np.ndarray) -> Array:
+    """Per row and given cluster: [row in it]/n − n_g/n² over the known rows; unknown rows say nothing."""
+    known = codes >= 0
+    member = np.eye(codes.max() + 1)[np.where(known, codes, 0)] * known[:, None]
+    n = len(codes)
+    return np.where(known[:, None], member / n - member.sum(axis=0) / (n * max(known.sum(), 1)), 0.0)
+
+
+def _information(S: Array, R: Array, T: float, codes: np.ndarray) -> float:
+    """The quadratic mutual information between a clustering and the rows."""
+    n, total = len(codes), 0.0
+    for c in range(codes.max() + 1):
+        rows = codes == c
+        total += S[np.ix_(rows, rows)].sum() + rows.sum() ** 2 * T / n**2 - 2 * rows.sum() * R[rows].sum() / n
+    return float(total / n**2)

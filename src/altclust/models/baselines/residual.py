@@ -1,0 +1,147 @@
+"""Subtract what the given clusters explain, then cluster what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ...base.backend import Array
+from ...base.errors import InputError
+from ...base.validation import centre, check_given, check_rows
+from ...core.problem import remove_given, row_space
+from ..residuals import GivenMeans
+from .base import Baseline, kmeans
+
+
+class _Explained:
+    """The part of rows that given clusterings explain.
+
+    New rows have their given clusters guessed by a linear discriminant, learnt in the row space of the training rows:
+    what lies outside is nobody's mean.
+    """
+
+    def __init__(self, X: Array, given: list[np.ndarray]) -> None:
+        self.rest = remove_given(X, given) if given else X
+        inside, self.basis = row_space(X)
+        try:
+            self.means = GivenMeans.fit(inside, given) if given else None
+            self.guessable = True
+        except InputError:
+            self.means, self.guessable = None, False
+
+    def remove(self, X: Array) -> Array:
+        """New centred rows without it."""
+        if not self.guessable:
+            raise InputError("given has too few known labels to guess the cluster of a new row: pass more of them.")
+        if self.means is None:
+            return X
+        inside = X if self.basis is None else X @ self.basis
+        explained = inside - self.means.remove(inside)
+        return X - (explained if self.basis is None else explained @ self.basis.T)
+
+
+class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Regress out what you know: rows without the part that given clusterings explain.
+
+    For one clustering it subtracts from each row the mean of its cluster; for several it is the residual of a linear
+    regression on all their one-hot columns. Use it before UMAP, k-means or anything else that should not see again
+    what is known already.
+
+    Attributes
+    ----------
+    mean_ : array, shape (n_features,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.baselines import RegressOut
+    >>> rest = RegressOut().fit_transform(np.array([[0.0], [2.0], [10.0], [14.0]]), ["a", "a", "b", "b"])
+    >>> rest.ravel().round(6).tolist()
+    [-1.0, 1.0, -2.0, 2.0]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> RegressOut:
+        """Learn what each given cluster adds to a row; y is what is known."""
+        self._residual(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """The rows of X without what y explains of them, shape (n_samples, n_features)."""
+        return self._residual(X, y)
+
+    def transform(self, X: Any) -> Array:
+        """New rows, whose given clusters are guessed by a linear discriminant."""
+        check_is_fitted(self, "mean_")
+        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
+
+    def _residual(self, X: Any, y: Any) -> Array:
+        table = check_rows(self, X, reset=True)
+        given = check_given(y, len(table))
+        centred, self.mean_ = centre(self, table)
+        self._explained = _Explained(centred, given)
+        return self._explained.rest
+
+
+def _clusterer_predicts(model: Any) -> bool:
+    clusterer = model.clusterer
+    return clusterer is None or hasattr(clusterer, "predict")
+
+
+class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
+    """Cluster what the given clusterings leave unexplained.
+
+    The simplest method there is, and a strong one where views share directions: subtract the mean of each row's
+    given cluster (for several given clusterings, regress on all their one-hot columns), then cluster the rest with any
+    scikit-learn clusterer. It finds nothing where the new view is itself a union of given clusters.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        "auto": as many as the first given clustering has.
+    clusterer : estimator, optional
+        Clusters the residual; k-means with ten starts if left out. Its own number of clusters counts then.
+    random_state : int, Generator or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.baselines import Residual
+    >>> from altclust.datasets import views
+    >>> data = views(200, ("blobs", "blobs"), (2, 2), random_state=0)
+    >>> bool(Residual(2, random_state=0).fit(data.X, data.given).novelty_ < 0.1)
+    True
+    """
+
+    _parameter_constraints: dict = Baseline._parameter_constraints | {"clusterer": [BaseEstimator, None]}
+
+    def __init__(self, n_clusters: int | str = "auto", *, clusterer: Any = None, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.clusterer = clusterer
+        self.random_state = random_state
+
+    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+        self._explained = _Explained(X, given)
+        rest = self._explained.rest
+        if self.clusterer is None:
+            self.clusterer_ = kmeans(rest, self.n_clusters_, rng)
+            return self.clusterer_.labels_
+        self.clusterer_ = clone(self.clusterer)
+        return self.clusterer_.fit_predict(rest)
+
+    def _rest(self, X: Any) -> Array:
+        check_is_fitted(self, "labels_")
+        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
+
+    def transform(self, X: Any) -> Array:
+        """The rows of X without what is given, whose clusters are guessed, shape (n_samples, n_features)."""
+        return self._rest(X)
+
+    @available_if(_clusterer_predicts)
+    def predict(self, X: Any) -> np.ndarray:
+        """The alternative cluster of new rows, where the clusterer can predict."""
+        rest = self._rest(X)
+        return np.asarray(self.clusterer_.predict(rest), dtype=np.int64)

@@ -1,0 +1,153 @@
+"""As many views as there are: each new with respect to what is given and to all views before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..base.sklearn_compat import Interval, StrOptions
+from ..base.validation import check_given, check_parameters, check_rows
+from ..core.solvers import Status
+from ..search.significance import Confidence
+from .kdac import KDAC
+
+
+class ViewDiscovery(BaseEstimator):
+    """Find view after view, as Niu et al. 2014 do, until the next one is no stronger than chance.
+
+    Parameters
+    ----------
+    n_views : int or "auto"
+        "auto" stops at the first view whose `confidence_` does not tell it from shuffled rows.
+    estimator : KDAC, optional
+        How each view is found; ``KDAC()``, which chooses everything, if left out.
+    max_views : int
+        Where "auto" stops in any case.
+    significance : float
+        The p-value above which "auto" takes no view for real, whatever its `confidence_` says.
+    n_jobs : int, optional
+        Processes that search side by side, unless `estimator` says its own.
+    callback : callable, optional
+        Called with the number of views found so far and the model of the last. A true answer ends the discovery, and
+        so does one of the estimator's own callback, which is called while a view is searched for and tested.
+    random_state : int or None
+        Unless `estimator` has its own.
+
+    Attributes
+    ----------
+    views_ : list of KDAC
+        One fitted model per view.
+    labels_ : int array, shape (n_samples, n_views)
+    p_values_ : array, shape (n_views,)
+        Chance of a view as clear in shuffled rows; NaN where `n_views` is a number and nothing was tested.
+    n_views_ : int
+    rejected_ : KDAC or None
+        The view at which "auto" stopped; its ``confidence_`` says why.
+    stopped_ : str
+        Why there are no more views, in words.
+
+    Examples
+    --------
+    >>> from altclust import ViewDiscovery
+    >>> from altclust.datasets import views
+    >>> data = views(200, ("blobs", "blobs"), (2, 3), random_state=0)
+    >>> ViewDiscovery(n_views=2, random_state=0).fit(data.X).labels_.shape
+    (200, 2)
+    """
+
+    _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
+        "n_views": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "estimator": [KDAC, None],
+        "max_views": [Interval(Integral, 1, None, closed="left")],
+        "significance": [Interval(Real, 0, 1, closed="both")],
+        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "callback": [callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_views: int | str = "auto",
+        *,
+        estimator: KDAC | None = None,
+        max_views: int = 8,
+        significance: float = 0.3,
+        n_jobs: int | None = None,
+        callback: Callable[[int, KDAC], Any] | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.n_views = n_views
+        self.estimator = estimator
+        self.max_views = max_views
+        self.significance = significance
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> ViewDiscovery:
+        """Find the views of X beside y.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+        y : None, labels, or several columns of labels
+            What is known already.
+
+        Returns
+        -------
+        ViewDiscovery
+            Itself, fitted.
+        """
+        check_parameters(self)
+        tested = self.n_views == "auto"
+        most = self.max_views if isinstance(self.n_views, str) else self.n_views
+        table = check_rows(BaseEstimator(), X, reset=True)
+        known = check_given(y, len(table))
+        self.views_: list[KDAC] = []
+        self.rejected_: KDAC | None = None
+        self.stopped_ = f"{most} view(s) were asked for." if not tested else f"max_views={most} was reached."
+        p_values = []
+        while len(self.views_) < most:
+            model = clone(self.estimator or KDAC())
+            own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
+            model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
+            model.fit(X, np.column_stack(known) if known else None)
+            if model.status_ == Status.CANCELLED or (tested and _assess(model) is None):
+                self.views_.append(model)
+                p_values.append(np.nan)
+                self.stopped_ = f"It was cancelled: view {len(self.views_)} is what there was, and was not tested."
+                break
+            if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
+                self.rejected_ = model
+                bound = f" (significance={self.significance:g})" if model.confidence_.is_real else ""
+                self.stopped_ = f"View {len(self.views_) + 1}: {model.confidence_.verdict}{bound}"
+                break
+            p_values.append(model.confidence_.p_value if tested else np.nan)
+            self.views_.append(model)
+            known.append(model.labels_)
+            if self.callback is not None and self.callback(len(self.views_), model):
+                self.stopped_ = "It was cancelled."
+                break
+        self.p_values_ = np.array(p_values)
+        self.n_views_ = len(self.views_)
+        columns = [view.labels_ for view in self.views_]
+        self.labels_ = np.column_stack(columns) if columns else np.zeros((len(table), 0), int)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row of X in every view, shape (n_samples, n_views)."""
+        check_is_fitted(self, "views_")
+        if not self.views_:
+            return np.zeros((len(X), 0), int)
+        return np.column_stack([view.predict(X) for view in self.views_])
+
+
+def _assess(model: KDAC) -> Confidence | None:
+    """How sure the view is, telling the model's own callback how much is left; None where that ends it."""
+    told = model.callback
+    return model.assess_confidence(told and (lambda done, total: told(0, np.nan, 1 - done / total, np.nan)))

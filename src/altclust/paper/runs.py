@@ -1,0 +1,232 @@
+"""The cells of Table 1: one set, one method, one kind of start, and the runs that fill it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Any, cast
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from ..core.metrics import nmi
+from ..core.solvers import ISM, SOLVERS
+from ..datasets import load_faces, load_webkb
+from ..models.kdac import KDAC
+from ..search.heuristics import median_distance
+from .authors import CANCELLED, authors_loop, printed_cost
+from .configs import SETS, Task, load_task
+from .deadline import Timed
+
+RUNS = 10
+PLAIN_STEPS, PLAIN_ROUNDS = 20, 30  # limits of the unguarded loop, which may never settle
+
+
+def _rotation() -> Task:
+    return replace(load_task("SG"), name="SG-q2", n_components=2)
+
+
+def _faces_as_in_the_text() -> Task:
+    data = load_faces()
+    return replace(
+        load_task("Faces"), name="Faces-text", given=data.labels["identity"], alternative=data.labels["pose"]
+    )
+
+
+def _webkb_words() -> Task:
+    data = load_webkb(500)
+    given, alternative = data.labels.values()
+    sigma = median_distance(data.X, np.random.default_rng(0))
+    return Task("WebKB-500", data.X, given, alternative, 4, 4, sigma, 0.057)
+
+
+VARIANTS: dict[str, tuple[str, Callable[[], Task], str]] = {
+    "SG-q2": ("SG", _rotation, "SG with q = 2 = d, where W is only a rotation"),
+    "Faces-text": ("Faces", _faces_as_in_the_text, "Faces in the direction of the text: identity given, pose sought"),
+    "WebKB-500": ("WebKB", _webkb_words, "WebKB as counts of 500 words, σ = their median distance"),
+}
+"""Sets that Table 1 does not have, each beside the printed set that it explains: (printed set, task, what it is)."""
+
+SET_NAMES = (*SETS, *VARIANTS)
+
+METHODS = {
+    "ISM": "ISM, safeguarded (our default)",
+    "SM": "gradient on the Stiefel manifold",
+    "DG": "dimension growth",
+    "ISM-plain": f"ISM without safeguard, at most {PLAIN_STEPS} steps in each of at most {PLAIN_ROUNDS} rounds",
+    "ISM-authors": "ISM as the authors' program runs it",
+    "SM-authors": "SM as the authors' program runs it",
+}
+INITS = ("SI", "RI")
+
+# Seconds that one run takes on one core, where it is more than a blink: the order of work and the time left.
+_SECONDS = {
+    ("Faces", "DG"): 25.0,
+    ("WebKB", "DG"): 35.0,
+    ("WebKB", "SM"): 10.0,
+    ("WebKB", "ISM"): 4.0,
+    ("WebKB", "ISM-authors"): 4.0,
+    ("WebKB", "ISM-plain"): 15.0,
+    ("WebKB-500", "ISM"): 15.0,
+    ("WebKB-500", "ISM-authors"): 25.0,
+    ("MoonN", "DG"): 2.0,
+    ("LG", "DG"): 1.5,
+    ("Moon", "DG"): 1.5,
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row of the table."""
+
+    set: str
+    method: str
+    init: str
+    runs: int
+
+    @property
+    def name(self) -> str:
+        """Its file's name without the ending."""
+        return f"{self.set}_{self.method}_{self.init}"
+
+    @property
+    def seconds(self) -> float:
+        """A rough guess of what it takes."""
+        return self.runs * _SECONDS.get((self.set, self.method), 0.2)
+
+    @property
+    def printed_row(self) -> tuple[str, str, str]:
+        """The row of the printed table that it stands beside."""
+        return VARIANTS[self.set][0] if self.set in VARIANTS else self.set, self.method.split("-")[0], self.init
+
+
+def cells(sets: Sequence[str], methods: Sequence[str], inits: Sequence[str], runs: int = RUNS) -> list[Cell]:
+    """The cells of a choice, in the order of the table; an empty choice means everything.
+
+    The printed rows, and more where they explain one: plain ISM from the spectral start, the authors' ISM from both
+    starts, the authors' SM from the spectral start, and the variant sets with ISM from the spectral start.
+    """
+    chosen = []
+    for name, method, init in product(SET_NAMES, METHODS, INITS):
+        wanted = name in (sets or SET_NAMES) and method in (methods or METHODS) and init in (inits or INITS)
+        if wanted and _belongs(name, method, init):
+            chosen.append(Cell(name, method, init, runs if init == "RI" else 1))
+    return chosen
+
+
+def _belongs(name: str, method: str, init: str) -> bool:
+    if name in VARIANTS:
+        return method in ("ISM", "ISM-authors") and init == "SI"
+    return init == "SI" or method not in ("ISM-plain", "SM-authors")
+
+
+@cache
+def table_task(name: str) -> Task:
+    """The task of a set or a variant."""
+    return VARIANTS[name][1]() if name in VARIANTS else load_task(name)
+
+
+def run_cell(cell: Cell, budget: float) -> dict[str, Any]:
+    """Run a cell: a plain dict with its settings, its runs, and a note if the budget in seconds ran out.
+
+    A random start's run i has the seed i. Every run uses one thread, so that cells can run side by side, and its
+    time is what the processor spent on it, so that it means the same on a busy machine.
+    """
+    task = table_task(cell.set)
+    deadline = time.monotonic() + budget
+    runs: list[dict[str, Any]] = []
+    note = ""
+    with threadpool_limits(1):
+        for seed in range(cell.runs):
+            run = (
+                _authors(cell, task, seed, deadline)
+                if cell.method.endswith("authors")
+                else _ours(cell, task, seed, deadline)
+            )
+            runs.append(run)
+            if run["cancelled"]:
+                note = f"out of its budget of {budget:g} s in run {len(runs)} of {cell.runs}"
+                break
+    return {**settings(cell), "budget": budget, "note": note, "runs": runs}
+
+
+def settings(cell: Cell) -> dict[str, Any]:
+    """What a stored cell must have in common with a wanted one to stand for it."""
+    from .. import __version__
+
+    task = table_task(cell.set)
+    parameters = {"k": task.n_clusters, "q": task.n_components, "sigma": task.sigma, "lambda": task.novelty_weight}
+    return {"cell": asdict(cell), "parameters": parameters, "version": __version__}
+
+
+def _solver(method: str) -> Any:
+    return ISM(safeguard=False, max_iter=PLAIN_STEPS) if method == "ISM-plain" else SOLVERS[method.lower()]()
+
+
+def _ours(cell: Cell, task: Task, seed: int, deadline: float) -> dict[str, Any]:
+    solver = Timed(_solver(cell.method), deadline)
+    parameters: dict[str, Any] = dict(task.parameters)
+    model = KDAC(
+        solver=cast(Any, solver),
+        init="spectral" if cell.init == "SI" else "random",
+        n_init=1,
+        max_iter=PLAIN_ROUNDS if cell.method == "ISM-plain" else 100,
+        callback=solver.over,
+        random_state=seed,
+        **parameters,
+    )
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # not converging is a column of the table
+        model.fit(task.X, task.given)
+    seconds = time.process_time() - began
+    steps = model.history_["solver_iterations"].astype(int).tolist()
+    residual = float(model.history_["residual"][-1])
+    status = model.status_
+    if cell.method == "ISM-plain" and steps[-1] == PLAIN_STEPS:
+        # a cycle of even length ends each round where it began, which looks like rest
+        status = f"not stationary: the last W step used up its {PLAIN_STEPS} steps at a residual of {residual:.1g}"
+    figures = {
+        "cq": model.quality_,
+        "true_cost": model.cost_,
+        "time": seconds,
+        "steps": steps,
+        "residual": residual,
+        "status": status,
+        "cancelled": status.startswith(CANCELLED),
+    }
+    return _measured(task, seed, model.labels_, model.components_.T, figures)
+
+
+def _authors(cell: Cell, task: Task, seed: int, deadline: float) -> dict[str, Any]:
+    began = time.process_time()
+    result = authors_loop(task, cell.method.split("-")[0], cell.init, seed, cancel=lambda: time.monotonic() > deadline)
+    figures = {
+        "cq": result.quality,
+        "true_cost": result.cost,
+        "time": time.process_time() - began,
+        "steps": list(result.steps),
+        "residual": None,
+        "status": result.status,
+        "cancelled": result.status == CANCELLED,
+    }
+    return _measured(task, seed, result.labels, result.W, figures)
+
+
+def _measured(task: Task, seed: int, labels: np.ndarray, W: np.ndarray, figures: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "seed": seed,
+        "nmi": None if task.alternative is None else nmi(labels, task.alternative),
+        "novelty": nmi(labels, task.given),
+        "cost": printed_cost(task, W, labels, figures["cq"]),
+        "sizes": np.bincount(labels).tolist(),
+        "rounds": len(figures["steps"]),
+        "iterations": sum(figures["steps"]),
+        "longest": max(figures["steps"]),
+        **figures,
+    }

@@ -1,0 +1,127 @@
+"""Plain words: numbers as people read them, and sentences about clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+LONGEST = 80  # characters of a name or a cell
+NEGLIGIBLE, MEDIUM, LARGE, VERY_LARGE = 0.2, 0.5, 0.8, 1.3  # effect sizes at which the words change
+MOST_NAMED = 3  # features in a sentence
+
+
+def text(value: Any, longest: int = LONGEST) -> str:
+    """A value as one short line: 1.0 is "1", and long text is cut."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    line = " ".join(str(value).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def against(inside: float, outside: float) -> str:
+    """Two numbers with three digits that count, or as many as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> from altclust.report.sentences import against
+    >>> against(52134.0, 31040.0), against(2014.2, 1987.1), against(0.12, 31.04)
+    ('52,100 against 31,000', '2014 against 1987', '0.1 against 31.0')
+    """
+    least = _decimals(max(inside, outside, key=abs))
+    pairs = [(_written(inside, decimals), _written(outside, decimals)) for decimals in range(least, least + 4)]
+    return " against ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
+
+
+def _decimals(value: float) -> int:
+    """Decimals that leave three digits; negative from ten thousand on, where whole numbers have too many."""
+    if value == 0 or not math.isfinite(value):
+        return 0
+    magnitude = math.floor(math.log10(abs(value)))
+    return 2 - magnitude if magnitude >= 4 else max(0, 2 - magnitude)
+
+
+def _written(value: float, decimals: int) -> str:
+    if value != 0 and not 1e-5 <= abs(value) < 1e12:
+        return f"{value:.3g}"
+    rounded = round(value, decimals) + 0.0  # no "-0"
+    comma = "," if abs(rounded) >= 10_000 else ""
+    return f"{rounded:{comma}.{max(decimals, 0)}f}"
+
+
+def cell(value: Any) -> str:
+    """One cell of a table: numbers nearly in full, text cut, missing cells as a dash."""
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if value != 0 and not 1e-4 <= abs(value) < 1e12:
+            return f"{value:.4g}"
+        comma = "," if abs(value) >= 10_000 else ""
+        whole = float(value).is_integer() or abs(value) >= 100_000
+        return f"{value:{comma}.0f}" if whole else f"{value:{comma}.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
+    return text(value)
+
+
+def share(value: float) -> str:
+    """A share as per cent.
+
+    Examples
+    --------
+    >>> from altclust.report.sentences import share
+    >>> share(0.334), share(0.004), share(0.0)
+    ('33 %', '0.4 %', '0 %')
+    """
+    percent = 100 * value
+    return f"{percent:.1f} %" if 0.05 <= percent < 1 else f"{percent:.0f} %"
+
+
+def rows(count: int) -> str:
+    """A number of rows."""
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def listing(parts: Sequence[str]) -> str:
+    """Parts with commas and "and"."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def strength(size: float) -> str:
+    """How large an effect is, as an adverb with its space; empty for a medium one."""
+    bounds = ((VERY_LARGE, "much "), (LARGE, "clearly "), (MEDIUM, ""))
+    return next((word for bound, word in bounds if abs(size) >= bound), "slightly ")
+
+
+def describe(feature: dict[str, Any]) -> str:
+    """One feature of a cluster, such as "much higher income (52.1 against 31.0)".
+
+    Parameters
+    ----------
+    feature : dict
+        As from `altclust.report.effects.strongest`.
+    """
+    size, level = feature["effect"], feature["level"]
+    if level is None:
+        return f"{strength(size)}{'higher' if size > 0 else 'lower'} {feature['name']} ({feature['comparison']})"
+    often = "more" if size > 0 else "less"
+    return f"{strength(size)}{often} often “{level}” in {feature['name']} ({feature['comparison']})"
+
+
+def cluster_sentence(name: str, count: int, of: int, features: Sequence[dict[str, Any]]) -> str:
+    """What sets one cluster apart from all other rows.
+
+    Parameters
+    ----------
+    name : str
+    count, of : int
+        Rows of the cluster and of the table.
+    features : sequence of dict
+        The strongest first.
+    """
+    start = name[:1].upper() + name[1:] if name.startswith("cluster ") else name
+    start = f"{start} ({rows(count)}, {share(count / of)})"
+    if count == 0:
+        return f"{start} is empty."
+    named = [describe(f) for f in features[:MOST_NAMED] if abs(f["effect"]) >= NEGLIGIBLE]
+    if not named:
+        return f"{start}: nothing sets it apart in any single column."
+    return f"{start} has {listing(named)}."

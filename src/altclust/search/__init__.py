@@ -1,0 +1,1 @@
+"""Choosing σ, λ, q and k without labels, and how significant what was found is."""

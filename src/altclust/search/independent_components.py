@@ -1,0 +1,82 @@
+"""Directions in which a view may live: independent components that tell nothing of what is given."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.stats.contingency import association, crosstab
+from sklearn.decomposition import FastICA
+from sklearn.exceptions import ConvergenceWarning
+
+from ..base.backend import Array
+from ..core.solvers.grassmann import orthonormal
+
+ICA_STARTS = 3
+TELLING = 0.1  # Cramér's V², above which a component tells of what is given
+DEPENDENT = 0.05  # and above which two components belong to one view
+CANDIDATES = 20  # components that are asked for it
+PARALLEL = 0.8  # correlation above which two directions are one
+
+
+def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
+    """Directions of q components with light tails that tell nothing of what is given, and much of each other.
+
+    Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
+    which shows in the fourth moment however many columns of noise there are beside them; heavy tails are single rows.
+    FastICA may stop early: the best of a few starts counts. Where there are too many columns for so few rows, it sees
+    the widest principal directions only, and the columns themselves are candidates beside them.
+
+    Returns an orthonormal array of shape (d, q).
+    """
+    X = np.ascontiguousarray(X)  # FastICA's rounding, and with it where it stops, depends on the order in memory
+    n, d = X.shape
+    count = max(q, min(d, n // 20))
+    best = np.inf
+    W: Array = np.eye(d, q)
+    for seed in rng.integers(2**31, size=ICA_STARTS):
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+            warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
+            try:
+                ica = FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=int(seed)).fit(X)
+            except ValueError:  # where most rows are equal its components may collapse to zero
+                continue
+        directions = ica.components_
+        if count < d:
+            directions = np.vstack([directions, np.eye(d)])
+        sources = X @ directions.T
+        tails = np.mean(sources**4, axis=0) / np.mean(sources**2, axis=0) ** 2
+        told = np.array([max((_told(s, codes) for codes in given), default=0.0) for s in sources.T])
+        chosen = _of_one_view(sources, np.lexsort((tails, told > TELLING)), q)
+        if tails[chosen].sum() < best:
+            best, W = tails[chosen].sum(), orthonormal(directions[chosen].T)
+    return W
+
+
+def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:
+    """The first of the components in this order, and then those that depend most on the ones chosen before.
+
+    Components of one view depend on each other though they are uncorrelated; those of two views do not. Where nothing
+    depends on the first, the order decides.
+    """
+    alike = np.abs(np.corrcoef(sources.T)) > PARALLEL
+    chosen = [int(order[0])]
+    while len(chosen) < q:
+        left = [int(j) for j in order if j not in chosen and not alike[j, chosen].any()]
+        left = left or [int(j) for j in order if j not in chosen]
+        depends = [max(_told(sources[:, j], _bins(sources[:, i])) for i in chosen) for j in left[:CANDIDATES]]
+        chosen.append(left[int(np.argmax(depends))] if max(depends) > DEPENDENT else left[0])
+    return chosen
+
+
+def _bins(values: Array, bins: int = 6) -> np.ndarray:
+    """Equally filled bins."""
+    return np.argsort(np.argsort(values)) * bins // len(values)
+
+
+def _told(values: Array, codes: np.ndarray) -> float:
+    """Cramér's V² between equally filled bins of the values and the known codes."""
+    known = codes >= 0
+    if len(np.unique(codes[known])) < 2:
+        return 0.0
+    return float(association(crosstab(_bins(values[known]), codes[known]).count, method="cramer") ** 2)

@@ -1,0 +1,152 @@
+"""Excel workbooks: the values of the first sheet, unless the archive would expand to something unreasonable."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+from xml.parsers import expat
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+import pandas as pd
+
+from ..files.npy import BadFile, check_fits, open_archive
+from .header import beside, with_header
+from .limits import Limits
+
+EXPANSION = 10  # bytes of memory for each byte of a sheet, measured
+PARTS = 20e6  # bytes of all that is read and is neither a sheet nor the list of texts: styles, names, links
+SHEETS = "xl/worksheets/", "xl/sharedstrings"
+LAST_ROW = 1_048_576  # of any sheet
+
+
+def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
+    """The first sheet, what was guessed about it, and how to write such a workbook."""
+    from openpyxl.reader.excel import ExcelReader
+
+    _check_sheets(file, limits)
+    with warnings.catch_warnings():  # of styles and the like, which a table has no use for
+        warnings.simplefilter("ignore")
+        reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
+        reader.archive = _Parts(file)
+        reader.read()
+        book = reader.wb
+        names = [sheet.title for sheet in book.worksheets]
+        if not names:
+            raise BadFile("has no sheet: there is nothing to cluster.")
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # what is declared can be wrong
+        cells = _grid(_values(sheet.rows), limits)
+    frame, notes = with_header(cells)
+    if len(names) > 1:
+        notes = [f"The workbook has {len(names)} sheets: {names[0]!r}, the first, is read.", *notes]
+    return frame, notes, lambda path, new: _write(path, names[0], beside(frame, new))
+
+
+def _check_sheets(file: BinaryIO, limits: Limits) -> None:
+    """Refuse a workbook whose sheets do not fit: one of them and the list of texts are in memory at a time."""
+    with open_archive(file) as archive:
+        sizes = sorted(part.file_size for part in archive.infolist() if _is_sheet(part.filename))
+    check_fits(EXPANSION * sum(sizes[-2:]), limits.bytes)
+    file.seek(0)
+
+
+def _is_sheet(name: str) -> bool:
+    return name.lower().startswith(SHEETS)
+
+
+class _Parts(ZipFile):
+    """The parts of a workbook, each looked at when it is opened.
+
+    A workbook says itself which part is what, so names tell nothing. What nobody opens does no harm, however large:
+    pictures, and the copies of the data that pivot tables keep.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self.looked_at: set[str] = set()
+        self.size = 0  # of those that are no sheets
+
+    def open(self, name: Any, *args: Any, **kwargs: Any) -> Any:
+        """A part as a binary file."""
+        part = self.getinfo(name)
+        if part.filename not in self.looked_at:
+            self.looked_at.add(part.filename)
+            self.size += 0 if _is_sheet(part.filename) else part.file_size
+            if self.size > PARTS:  # no InputError, which openpyxl would put in words of its own
+                raise BadZipFile("it has too much in it beside its sheets: save only the sheet with the table")
+            with super().open(name) as content:
+                if _declares_entities(content):
+                    raise BadZipFile("it declares XML entities, which no Excel does: save it again")
+        return super().open(name, *args, **kwargs)
+
+
+def _declares_entities(part: IO[bytes]) -> bool:
+    """Whether there is a document type before the first element of a part: entities can stand for gigabytes."""
+    found: list[bool] = []
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda *_: found.append(True)
+    parser.StartElementHandler = lambda *_: found.append(False)
+    try:
+        while not found and (block := part.read(2**16)):
+            parser.Parse(block)
+    except expat.ExpatError:  # no XML: a picture, for one
+        pass
+    return found[:1] == [True]
+
+
+def _values(rows: Any) -> Iterator[list[Any]]:
+    """The values of every row, without what is empty at its end."""
+    from openpyxl.cell.read_only import EMPTY_CELL
+
+    for number, row in enumerate(rows, 1):
+        if number > LAST_ROW:
+            raise BadFile(f"has a row beyond {LAST_ROW:,}, where sheets end: it is damaged.")
+        values = [None if cell is EMPTY_CELL else _value(cell) for cell in row]
+        while values and values[-1] is None:
+            values.pop()
+        yield values
+
+
+def _value(cell: Any) -> Any:
+    """None where there is nothing, NaN where a formula failed; whole numbers as such."""
+    value = cell.value
+    if value is None or value == "":
+        return None
+    if cell.data_type == "e":
+        return np.nan
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _grid(rows: Iterator[list[Any]], limits: Limits) -> pd.DataFrame:
+    """All rows as long as the longest, which may stand below a million of short ones."""
+    found: list[list[Any]] = []
+    width = 0
+    last = 0
+    for row in rows:
+        found.append(row)
+        width = max(width, len(row))
+        last = len(found) if row else last
+        if len(found) % 1000 == 0:
+            limits.check(last, width, 24 * width * last)
+    limits.check(last, width, 24 * width * last)
+    cells = np.full((last, width), np.nan, dtype=object)
+    for i, row in enumerate(found[:last]):
+        cells[i, : len(row)] = [np.nan if value is None else value for value in row]
+    return pd.DataFrame(cells)
+
+
+def _write(path: Path, title: str, whole: pd.DataFrame) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook(write_only=False)
+    page = book.active
+    page.title = title
+    for i, row in enumerate([list(whole.columns), *whole.itertuples(index=False)], 1):
+        for j, value in enumerate(row, 1):
+            cell = page.cell(i, j, None if pd.isna(value) else getattr(value, "item", lambda v=value: v)())
+            if cell.data_type == "f":  # text that begins with = stays text
+                cell.data_type = "s"
+    book.save(path)

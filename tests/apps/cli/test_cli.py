@@ -1,0 +1,552 @@
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC
+from altclust.apps.cli.main import main
+from altclust.core.metrics import nmi
+from altclust.tables import read_table
+
+FAST = ("--clusters", "2", "--no-confidence")
+
+
+@pytest.fixture
+def altclust(folder, monkeypatch):
+    """Run the command line in this process, in the folder."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["altclust", *map(str, arguments)])
+        stdout, stderr = io.StringIO(), io.StringIO()
+        code = 0
+        with contextlib.chdir(folder), contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr):
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        return SimpleNamespace(returncode=code, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    known, hidden = rng.integers(0, 2, (2, 200))
+    noise = rng.standard_normal((200, 4))
+    pd.DataFrame(
+        {
+            "segment": np.array(["old", "new"])[known],
+            "spend": 50 * known + 10 * noise[:, 0],
+            "visits": 3.0 * hidden + 0.5 * noise[:, 1],
+            "age": 40 + 5 * noise[:, 2],
+            "height": 170 + 9 * noise[:, 3],
+            "name": "somebody",
+            "truth": np.array(["a", "b"])[hidden],
+        }
+    ).to_csv(tmp_path / "customers.csv", index=False)
+    return tmp_path
+
+
+def words(text):
+    return " ".join(re.sub("[│┃]", " ", text).split())
+
+
+RESULTS = {"table.csv", "directions.csv", "figures.json", "report.html", "alternative.npz", "alternative.png"}
+
+
+def only_view(out):
+    views = json.loads((out / "figures.json").read_text())["views"]
+    assert len(views) == 1
+    return views[0]
+
+
+def names(folder):
+    return {path.name for path in folder.iterdir()}
+
+
+def test_find_writes_labels_figures_and_a_report(folder, altclust):
+    done = altclust("find", "customers.csv", "--given", "segment", "--clusters", "2", "--out", "views")
+    assert done.returncode == 0, done.stderr
+    assert "The alternative view" in done.stdout
+    assert "Left out: name (always the same), truth (only 2 values)." in words(done.stderr)
+    assert "Used as numbers: spend, visits, age, height." in words(done.stderr)
+    table = pd.read_csv(folder / "views" / "table.csv")
+    assert nmi(table["alternative"], table["truth"]) > 0.9
+    run = json.loads((folder / "views" / "figures.json").read_text())
+    assert run["command"] == "altclust find customers.csv --given segment --clusters 2 --out views"
+    figures = only_view(folder / "views")
+    assert figures["novelty"] < 0.05
+    assert next(iter(figures["feature_weights"])) == "visits"
+    assert set(figures["confidence"]) == {"p_value", "stability", "verdict"}
+    assert figures["confidence"]["p_value"] <= 0.05
+    assert "stronger than chance" in words(done.stdout)
+    assert words(figures["reasons"]) in words(done.stdout)
+    assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
+    assert len(KDAC.load(folder / "views" / "alternative.npz").labels_) == 200
+    directions = pd.read_csv(folder / "views" / "directions.csv").set_index("feature")
+    assert directions["weight"].idxmax() == "visits"
+    assert np.sum(directions["direction_1"] ** 2) == pytest.approx(1)
+    assert "visits" in (folder / "views" / "report.html").read_text()
+    assert names(folder / "views") == RESULTS
+
+
+def test_a_fixed_sigma_leaves_nothing_to_search(folder, altclust):
+    done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+    assert done.returncode == 0, done.stderr
+    figures = only_view(folder / "altclust-out")
+    assert figures["parameters"]["sigma"] == 0.7
+    assert figures["reasons"] is None
+    assert figures["confidence"] is None
+    assert "chance" not in done.stdout
+
+
+def test_nothing_is_overwritten_unless_forced(folder, altclust):
+    (folder / "views").mkdir()
+    (folder / "views" / "table.csv").write_text("mine")
+    refused = altclust("find", "customers.csv", "--given", "segment", *FAST, "--out", "views")
+    assert refused.returncode == 2
+    assert "exists: choose another --out, or pass --force" in words(refused.stderr)
+    assert (folder / "views" / "table.csv").read_text() == "mine"
+    assert names(folder / "views") == {"table.csv"}
+    forced = altclust("find", "customers.csv", "--given", "segment", *FAST, "--out", "views", "--force")
+    assert forced.returncode == 0, forced.stderr
+
+
+@pytest.mark.parametrize("command", ["find", "views", "tune"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["absent.csv"], 2, "absent.csv is not a file"),
+        (["customers.csv", "--given", "color"], 2, "--given 'color' is not a column of customers.csv: it has segment"),
+        (["customers.csv", "--given", "Segment"], 2, "did you mean 'segment'?"),
+        (["customers.csv", "--id", "nobody"], 2, "--id 'nobody' is not a column"),
+        (["customers.csv", "--columns", "gene_*"], 2, "--columns 'gene_*' is not a column: there are 'segment'"),
+        (["customers.csv", "--drop", "gene"], 2, "--drop 'gene' is not a column"),
+        (["customers.csv", "--given-file", "empty.csv"], 1, "empty.csv could not be read as CSV"),
+        (["customers.csv", "--given-file", "holes.csv"], 2, "has 4 rows for 200 of customers.csv"),
+        (["holes.csv", "--given-file", "holes.csv"], 2, "has a column 'a', as holes.csv has: rename one of them"),
+        (["picture.png"], 1, "picture.png is in no format that altclust reads"),
+        (["customers.csv", "--given", "name"], 2, "--given name: given has 1 cluster(s)"),
+        (["customers.csv", "--given", "age"], 2, "--given age: given has 200 distinct values"),
+        (["text.csv"], 2, "text.csv: The table has no column to cluster: 'a' is left out (text with 2 values)"),
+        (["empty.csv"], 1, "empty.csv could not be read as CSV"),
+        (["holes.csv", "--no-impute"], 2, "Column 'b' has 1 missing cells"),
+        (["--magic"], 2, "No such option"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_leave_nothing(folder, altclust, command, arguments, code, message):
+    refuse(folder, altclust, [command, *arguments], code, message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["find", "customers.csv", "--clusters", "500"], 2, "--clusters 500 are more than the 200 rows"),
+        (["find", "customers.csv", "--sigma", "0"], 2, "--sigma 0 must be more than 0"),
+        (["find", "customers.csv", "--novelty-weight", "-3"], 2, "Invalid value for '--novelty-weight'"),
+        (["find", "found.csv"], 2, "has a column 'alternative' already"),
+        (["find", "customers.csv", "--parameters", "found.csv"], 2, "is not a file that `altclust tune` wrote"),
+        (["find", "customers.csv", "--parameters", "p.json", "--sigma", "1"], 2, "leave out --sigma"),
+        (["find", "customers.csv", "--parameters", "p.json"], 2, "chosen for the columns a, b: run `altclust tune`"),
+        (["find", "holes.csv", "--parameters", "p.json"], 2, "with --no-standardise: pass it too"),
+        (["views", "found.csv"], 2, "has a column 'view_2' already"),
+        (["views", "customers.csv", "--views", "many"], 2, "--views 'many' is neither a number from 1 on nor"),
+        (["views", "customers.csv", "-n", "0"], 2, "--views '0' is neither"),
+        (["views", "customers.csv", "--no-confidence"], 2, "leave out --no-confidence"),
+        (["tune", "customers.csv", "--clusters", "500"], 2, "--clusters 500 are more than the 200 rows"),
+        (["tune", "customers.csv", "--rule", "taste"], 2, "'taste' is not one of 'separation', 'paper'"),
+    ],
+)
+def test_mistakes_of_one_command(folder, altclust, arguments, code, message):
+    refuse(folder, altclust, arguments, code, message)
+
+
+def refuse(folder, altclust, arguments, code, message):
+    (folder / "text.csv").write_text("a,b\nx,y\nz,w\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "picture.png").write_text("")
+    (folder / "found.csv").write_text("a,alternative,view_2\n1,0,0\n2,1,1\n")
+    (folder / "holes.csv").write_text("a,b\n1,2\n3,\n5,6\n7,9\n")
+    chosen = dict.fromkeys(("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given"), 1)
+    (folder / "p.json").write_text(json.dumps(chosen | {"directions": {"a": [1], "b": [0]}, "standardise": False}))
+    before = names(folder)
+    done = altclust(*arguments)
+    assert done.returncode == code, done.stderr
+    assert message in words(done.stderr)
+    assert names(folder) == before
+
+
+def test_warnings_are_sentences(folder, altclust):
+    (folder / "line.csv").write_text(
+        "a,b\n" + "".join(f"{i % 2 * 5 + i / 100},{i % 2 * 5 + i / 100}\n" for i in range(30))
+    )
+    done = altclust("find", "line.csv", *FAST, "--components", "2")
+    assert done.returncode == 0, done.stderr
+    assert words(done.stderr).count("the rows of X span only 1 direction(s)") == 1
+    assert "UserWarning" not in done.stderr
+
+
+def test_tune_writes_what_find_uses(folder, altclust):
+    given = ("customers.csv", "--given", "segment")
+    done = altclust("tune", *given, "--clusters", "2")
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(folder / "altclust-out" / "tuning.csv")
+    chosen = json.loads((folder / "altclust-out" / "parameters.json").read_text())
+    row = table[table["chosen"]].iloc[0]
+    assert row["score"] == pytest.approx(chosen["score"])
+    assert row["sigma"] == pytest.approx(chosen["sigma"])
+    assert f"The best of {len(table)} trials" in done.stdout
+    assert words(chosen["reasons"]) in words(done.stdout)
+    command = chosen["command"].split()
+    assert command[:5] == ["altclust", "find", *given]
+    again = altclust(*command[1:], "--no-confidence")
+    assert again.returncode == 0, again.stderr
+    figures = only_view(folder / "altclust-out")
+    assert figures["parameters"]["sigma"] == chosen["sigma"]
+    assert figures["reasons"] == chosen["reasons"]
+    found = pd.read_csv(folder / "altclust-out" / "table.csv")
+    assert nmi(found["alternative"], found["truth"]) > 0.9
+
+
+def test_tune_prints_json_and_resumes(folder, altclust):
+    given = ("customers.csv", "--given", "segment", "--clusters", "2", "--no-standardise", "--json")
+    first = altclust("tune", *given, "--resume", "kept", "--out", "one")
+    assert first.returncode == 0, first.stderr
+    assert json.loads(first.stdout)["standardise"] is False
+    assert len(names(folder / "kept")) == 3
+    again = altclust("tune", *given, "--resume", "kept", "--out", "two")
+    assert json.loads(again.stdout)["reasons"] == json.loads(first.stdout)["reasons"]
+    tables = [(folder / out / "tuning.csv").read_text() for out in ("one", "two")]
+    assert tables[0] == tables[1]
+    other = altclust("tune", *given, "--resume", "kept", "--out", "three", "--seed", "1")
+    assert other.returncode == 1
+    assert "another table, of other parameters or of another random_state" in words(other.stderr)
+    assert not (folder / "three").exists()
+
+
+def test_tune_by_the_papers_rule(folder, altclust):
+    done = altclust("tune", "customers.csv", "--given", "segment", "--components", "1", "--rule", "paper")
+    assert done.returncode == 0, done.stderr
+    assert "Theorem 1's inequality" in words(done.stdout)
+    assert pd.read_csv(folder / "altclust-out" / "tuning.csv")["inequality"].notna().all()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_the_search_with_what_there_is(folder, jobs):
+    arguments = ["tune", "customers.csv", "--rule", "paper", "--clusters", "4", "--jobs", str(jobs), "--resume", "kept"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from altclust.apps.cli.main import main; main()", *arguments],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + 60
+    while not list(folder.glob("kept/*.npz")) and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all its processes
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert "Interrupted: this is the best of the" in said
+    assert "Traceback" not in said
+    table = pd.read_csv(folder / "altclust-out" / "tuning.csv")
+    assert table["chosen"].sum() == 1
+    assert table["stage"].nunique() < 10
+
+
+def test_views_writes_columns_figures_and_pictures(folder, altclust):
+    out = folder / "altclust-views"
+    out.mkdir()
+    (out / "view_7.png").write_text("of an earlier run")
+    arguments = ("views", "customers.csv", "--given", "segment", "-n", "2", "--no-confidence")
+    refused = altclust(*arguments)
+    assert refused.returncode == 2
+    assert "view_7.png exists" in words(refused.stderr)
+    done = altclust(*arguments, "--force")
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(out / "table.csv")
+    figures = json.loads((out / "figures.json").read_text())
+    assert len(figures["views"]) == 2
+    assert figures["stopped"] == "2 view(s) were asked for."
+    for i, view in enumerate(figures["views"], 1):
+        assert view["cluster_sizes"] == np.bincount(table[f"view_{i}"]).tolist()
+        assert view["confidence"] is None
+        assert f"View {i}: {view['clusters']} clusters of " in words(done.stderr)
+        assert set(view["feature_weights"]) == {"spend", "visits", "age", "height"}
+    assert nmi(table["view_1"], table["truth"]) > 0.9
+    assert figures["views"][1]["novelty"] < 0.3
+    own = {f"view_{i}.{kind}" for i in (1, 2) for kind in ("npz", "png")}
+    assert names(out) == {"table.csv", "directions.csv", "figures.json", "report.html"} | own
+    assert (out / "view_2.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_views_until_chance(folder, altclust):
+    done = altclust("views", "customers.csv", "--given", "segment")
+    assert done.returncode == 0, done.stderr
+    sure = only_view(folder / "altclust-views")["confidence"]
+    assert sure["p_value"] <= 0.05
+    assert sure["verdict"] in words(done.stderr)
+    assert "View 2: This view is no stronger than chance" in words(done.stdout)
+
+
+def test_views_of_noise_says_why_there_are_none(folder, altclust):
+    X = np.random.default_rng(1).standard_normal((60, 3))
+    pd.DataFrame(X, columns=list("abc")).to_csv(folder / "noise.csv", index=False)
+    done = altclust("views", "noise.csv")
+    assert done.returncode == 0, done.stderr
+    assert "No view was found." in done.stdout
+    assert "View 1: This view is no stronger than chance" in words(done.stdout)
+    assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("abc")
+
+
+def test_ctrl_c_while_python_still_imports(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "altclust", "find", "customers.csv"], cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -signal.SIGINT), said  # the latter if Python itself had not begun
+    assert "Traceback" not in said or process.returncode == -signal.SIGINT
+    assert not (folder / "altclust-out").exists()
+
+
+def test_version(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", "from altclust.apps.cli.main import main; main()", "--version"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.startswith("altclust 0.")
+
+
+@pytest.mark.parametrize("command", ["find", "tune", "views"])
+def test_help_has_examples(altclust, command):
+    done = altclust(command, "--help")
+    assert done.returncode == 0
+    assert f"altclust {command} customers.csv --given segment" in done.stdout
+
+
+def test_help_says_what_is_searched_for(altclust):
+    done = altclust("find", "--help")
+    assert words(done.stdout).count("searched for if left out") == 3
+
+
+def test_the_shell_completes_columns(folder):
+    asked = {
+        "_ALTCLUST_COMPLETE": "complete_bash",
+        "COMP_WORDS": "altclust find customers.csv --given s",
+        "COMP_CWORD": "4",
+    }
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; sys.argv[0] = 'altclust'; from altclust.apps.cli.main import main; main()",
+    ]
+    done = subprocess.run(command, cwd=folder, env=os.environ | asked, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == ["segment", "spend"], done.stderr
+
+
+def test_without_a_given_column_the_table_is_clustered_first(folder, altclust):
+    done = altclust("find", "customers.csv", *FAST, "--columns", "spend", "--columns", "visits")
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was given, so the table was clustered first" in words(done.stderr)
+    table = pd.read_csv(folder / "altclust-out" / "table.csv")
+    pairs = {nmi(table[new], table[old]) > 0.9 for new in ("first_view", "alternative") for old in ("segment", "truth")}
+    assert pairs == {True, False}
+    assert nmi(table["first_view"], table["alternative"]) < 0.1
+
+
+def test_given_from_another_file_by_row_and_by_id(folder, altclust):
+    table = pd.read_csv(folder / "customers.csv")
+    table.insert(0, "who", [f"c{i}" for i in range(200)])
+    table.drop(columns="segment").to_csv(folder / "rows.csv", index=False)
+    table[["who", "segment"]].sample(frac=0.9, random_state=0).to_csv(folder / "known.tsv", index=False, sep="\t")
+    table[["segment"]].to_parquet(folder / "known.parquet")
+    by_id = altclust("find", "rows.csv", "--given-file", "known.tsv", "--id", "who", *FAST, "--out", "a")
+    assert by_id.returncode == 0, by_id.stderr
+    assert "Rows without a label, which are free: 20." in words(by_id.stderr)
+    by_row = altclust("find", "rows.csv", "--given-file", "known.parquet", *FAST, "--out", "b")
+    assert by_row.returncode == 0, by_row.stderr
+    for out in ("a", "b"):
+        found = pd.read_csv(folder / out / "table.csv")
+        assert nmi(found["alternative"], found["truth"]) > 0.9
+        assert "segment" not in found.columns
+    refused = altclust("find", "rows.csv", "--given-file", "known.tsv", *FAST, "--out", "c")
+    assert refused.returncode == 2
+    assert "or --id with a column that both have" in words(refused.stderr)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".feather", ".xlsx", ".npz"])
+def test_the_table_comes_back_in_its_format(folder, altclust, suffix):
+    frame = pd.read_csv(folder / "customers.csv")
+    write = {
+        ".tsv": lambda path: frame.to_csv(path, sep="\t", index=False),
+        ".parquet": frame.to_parquet,
+        ".feather": frame.to_feather,
+        ".xlsx": lambda path: frame.to_excel(path, index=False),
+        ".npz": lambda path: np.savez(
+            path, **{name: frame[name].to_numpy(dtype=None if frame[name].dtype == float else str) for name in frame}
+        ),
+    }
+    write[suffix](folder / f"rows{suffix}")
+    done = altclust("find", f"rows{suffix}", "--given", "segment", "--sigma", "0.7", *FAST)
+    assert done.returncode == 0, done.stderr
+    back = read_table(folder / "altclust-out" / f"table{suffix}").frame
+    assert list(back.columns) == [*frame.columns, "alternative"]
+    assert nmi(back["alternative"].astype(int), back["truth"]) > 0.9
+
+
+def test_json_for_machines_and_quiet(folder, altclust):
+    quick = ("customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+    told = altclust("find", *quick, "--json", "--quiet", "--out", "a")
+    assert told.returncode == 0
+    assert told.stderr == ""
+    assert json.loads(told.stdout) == json.loads((folder / "a" / "figures.json").read_text())
+    silent = altclust("find", *quick, "-q", "--out", "b")
+    assert (silent.returncode, silent.stdout, silent.stderr) == (0, "", "")
+    wrong = altclust("find", "absent.csv", "-q")
+    assert "absent.csv is not a file" in words(wrong.stderr)
+
+
+def test_report_again_and_of_other_rows(folder, altclust):
+    quick = ("customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+    assert altclust("find", *quick).returncode == 0
+    out = folder / "altclust-out"
+    (out / "report.html").unlink()
+    again = altclust("report", "altclust-out")
+    assert again.returncode == 0, again.stderr
+    assert "200" in (out / "report.html").read_text()
+    refused = altclust("report", "altclust-out")
+    assert refused.returncode == 2
+    assert "exists: choose another --to, or pass --force" in words(refused.stderr)
+    pd.read_csv(folder / "customers.csv").drop(columns="segment").head(50).to_csv(folder / "new.csv", index=False)
+    other = altclust("report", "altclust-out", "new.csv", "--to", "new.html")
+    assert other.returncode == 0, other.stderr
+    assert "new.csv has no column segment" in words(other.stderr)
+    assert "new.csv" in (folder / "new.html").read_text()
+    (folder / "few.csv").write_text("spend\n1\n2\n")
+    lacking = altclust("report", "altclust-out", "few.csv", "--to", "few.html")
+    assert lacking.returncode == 1
+    assert "The table has no column 'visits'" in words(lacking.stderr)
+    nothing = altclust("report", "absent")
+    assert nothing.returncode == 2
+    assert "holds no results of `altclust find`" in words(nothing.stderr)
+
+
+def test_ctrl_c_ends_find_with_what_there_is(folder):
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from altclust.apps.cli.main import main; main()",
+            "find",
+            "customers.csv",
+            "--given",
+            "segment",
+        ],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    said = ""
+    while "Standardised" not in said:  # the last word before the search
+        said += process.stderr.readline()
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    said += process.communicate(timeout=120)[1]
+    assert process.returncode == 130, said
+    assert "Interrupted: this is what there was until then" in said
+    assert "Traceback" not in said
+    assert names(folder / "altclust-out") == RESULTS
+    assert only_view(folder / "altclust-out")["confidence"] is None
+
+
+HOSTILE = ("<script>alert(1)</script>", 'a "quoted" name', "emoji 😀, comma", "new\nline", "=1+1", "@cmd|'x'!A0")
+
+
+def test_hostile_names_and_cells_come_back_as_they_were(folder, altclust):
+    frame = pd.read_csv(folder / "customers.csv")[["segment", "spend", "visits", "age", "height", "name"]]
+    frame["name"] = [HOSTILE[i % 6] + str(i) for i in range(200)]
+    frame["segment"] = frame["segment"].map({"old": "</script><b>", "new": "=HYPERLINK(1)"})
+    frame.columns = HOSTILE
+    for kind, write, read in (
+        (".csv", lambda path: frame.to_csv(path, index=False), pd.read_csv),
+        (".xlsx", lambda path: _excel(frame, path), pd.read_excel),
+        (".parquet", frame.to_parquet, pd.read_parquet),
+    ):
+        write(folder / f"hostile{kind}")
+        done = altclust("find", f"hostile{kind}", "--given", HOSTILE[0], "--sigma", "0.7", *FAST, "--out", kind[1:])
+        assert done.returncode == 0, done.stderr
+        back = read(folder / kind[1:] / f"table{kind}")
+        assert list(back.columns) == [*HOSTILE, "alternative"]
+        for name in HOSTILE[1:5]:
+            assert back[name].tolist() == pytest.approx(frame[name].tolist())
+        for name in (HOSTILE[0], HOSTILE[5]):
+            assert back[name].tolist() == frame[name].tolist()
+        page = (folder / kind[1:] / "report.html").read_text()
+        assert "<script>alert(1)" not in page
+        assert "</script><b>" not in page
+
+
+def _excel(frame, path):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for i, row in enumerate([list(frame.columns), *frame.itertuples(index=False)], 1):
+        for j, value in enumerate(row, 1):
+            book.active.cell(i, j, value)
+            if isinstance(value, str):
+                book.active.cell(i, j).data_type = "s"
+    book.save(path)
+
+
+def test_compare_puts_methods_side_by_side(folder, altclust):
+    arguments = ("compare", "customers.csv", "--given", "segment", "--clusters", "2", "--columns", "visits")
+    done = altclust(*arguments, "--columns", "spend", "--methods", "Residual", "--methods", "CIB", "--methods", "COALA")
+    assert done.returncode == 0, done.stderr
+    out = folder / "altclust-compare"
+    assert names(out) == {"table.csv", "comparison.csv", "agreement.csv", "comparison.json", "comparison.html"}
+    table = pd.read_csv(out / "table.csv")
+    assert nmi(table["residual"], table["truth"]) > 0.9
+    rows = {row["method"]: row for row in json.loads((out / "comparison.json").read_text())["methods"]}
+    assert set(rows) == {"Residual", "CIB", "COALA"}
+    assert rows["Residual"]["novelty: segment"] < 0.05
+    assert "needs counts" in rows["CIB"]["problem"]  # a few of them are below zero
+    assert "needs counts" in words((out / "comparison.html").read_text())
+    refused = altclust(*arguments, "--methods", "magic", "--out", "other")
+    assert refused.returncode == 2
+    assert "--methods 'magic' is not a method: choose among KDAC" in words(refused.stderr)
+
+
+def test_a_name_does_not_steer_the_terminal(altclust, folder):
+    """Sequences that a terminal obeys are shown, not sent; the table comes back with its names as they were."""
+    table = pd.read_csv(folder / "customers.csv").rename(
+        columns={"visits": "vi\x1b]0;title\x07sits", "name": "na\x1b[2J"}
+    )
+    table.to_csv(folder / "odd.csv", index=False)
+    done = altclust("find", "odd.csv", "--given", "segment", "--clusters", 2, "--sigma", 2, "--no-confidence")
+    assert done.returncode == 0, done.stderr
+    assert "vi�]0;title�sits" in done.stdout
+    assert "na�[2J" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "vi\x1b]0;title\x07sits" in (folder / "altclust-out/table.csv").read_text()
+    refused = altclust("find", "odd.csv", "--given", "\x1b[2J")
+    assert refused.returncode == 2
+    assert "\x1b" not in refused.stderr

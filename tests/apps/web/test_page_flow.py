@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+pytest.importorskip("plotly", reason="plotly is not installed")
+
+from streamlit.testing.v1 import AppTest
+
+import altclust.apps.web
+from altclust.apps.web.serve import TABLE
+from altclust.core.metrics import nmi
+
+PAGE = Path(altclust.apps.web.__file__).with_name("page.py")
+
+
+@pytest.fixture
+def page(monkeypatch, customers_csv):
+    monkeypatch.setenv(TABLE, str(customers_csv))
+    return AppTest.from_file(PAGE, default_timeout=60).run()
+
+
+def finished(page):
+    """Look at the job until it has ended, as the browser does."""
+    session = page.session_state["session"]
+    while session.job is not None and not session.job.done:
+        session.job.look()
+        time.sleep(0.05)
+    page.run()
+    assert not page.exception
+    return session
+
+
+def found(page):
+    page.selectbox[0].set_value(2)
+    page.button(key="find").click().run()
+    return finished(page)
+
+
+def html(page):
+    return " ".join(element.proto.body for element in page.get("html"))
+
+
+def test_the_file_that_was_named_is_open_and_its_segment_guessed(page):
+    assert not page.exception
+    assert page.multiselect[0].value == ["segment"]
+    assert "customers.csv: 160 rows, 6 columns." in html(page)
+
+
+def test_find_move_name_and_go_on(page, customers):
+    session = found(page)
+    hidden = customers[1]
+    assert nmi(session.view.labels, hidden) > 0.9
+    assert [metric.label for metric in page.metric] == ["Quality", "Overlap"]
+    before = session.view.labels
+    page.select_slider[0].set_value(20.0).run()
+    session = finished(page)
+    assert session.view.model.novelty_weight_ == 20.0
+    assert (session.view.labels == before).mean() > 0.95
+    assert page.metric[0].delta
+    page.text_input[0].input("the <b>loyal</b>").run()
+    assert session.view.cluster_names[0] == "the <b>loyal</b>"
+    assert "the &lt;b&gt;loyal&lt;/b&gt; (" in html(page)
+    page.button(key="next").click().run()
+    session = finished(page)
+    assert [view.cluster_names[0] for view in session.study.views] == ["the <b>loyal</b>", "cluster 0"]
+    assert session.place == 1
+    assert nmi(session.view.labels, hidden) < 0.1
+
+
+def test_cancel_goes_back_and_ends_the_work(page):
+    page.button(key="find").click().run()
+    session = page.session_state["session"]
+    job = session.job
+    page.button(key="cancel").click().run()
+    assert session.job is None
+    assert session.view is None
+    assert job.wait(20)
+    assert not page.exception
+
+
+def test_new_choices_take_the_place_of_the_old_views_only_once_they_are_found(page):
+    session = found(page)
+    first = session.study
+    page.multiselect[0].set_value([]).run()
+    page.button(key="find").click().run()
+    assert session.study is first
+    assert finished(page).study is not first
+    assert session.view.known is None
+    assert [metric.label for metric in page.metric] == ["Quality"]
+
+
+def test_a_mistake_is_told_in_one_sentence(page):
+    page.multiselect[0].set_value(["height"]).run()
+    page.button(key="find").click().run()
+    finished(page)
+    assert "is an identifier or a measurement" in page.error[0].value
+
+
+def test_a_column_that_becomes_known_is_no_longer_looked_at(page):
+    page.multiselect[1].set_value(["visits", "age"]).run()
+    page.multiselect[0].set_value(["segment", "age"]).run()
+    assert not page.exception
+    assert page.multiselect[1].value == ["visits"]
+
+
+def test_another_table_forgets_the_views_of_the_last(page):
+    session = found(page)
+    page.get("button_group")[0].set_value("An example").run()
+    assert session.view is None
+    assert "400 rows" in html(page)

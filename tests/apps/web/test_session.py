@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust.apps.web import study as studies
+from altclust.apps.web.jobs import Pool
+from altclust.apps.web.session import Session
+from altclust.apps.web.study import Choices, Study
+from altclust.tables import Table
+
+
+@pytest.fixture
+def table():
+    return Table("t.csv", pd.DataFrame({"x": np.arange(6.0), "y": np.arange(6.0)}), (), lambda path, new: None)
+
+
+class Listening:
+    """A pool that only notes what it is asked for."""
+
+    def __init__(self):
+        self.jobs = []
+
+    def submit(self, job):
+        self.jobs.append(job)
+        return job
+
+
+def test_searches_that_may_take_minutes_are_long_jobs(table, monkeypatch):
+    pool, session = Listening(), Session()
+    study = Study(table, Choices())
+    session.find(pool, study)
+    session.study = study
+    session.change(pool, lambda job: None)
+    session.change(pool, lambda job: None, "comparing")
+    monkeypatch.setattr(studies, "MANY_COLUMNS", 1)
+    session.find(pool, study)
+    monkeypatch.undo()
+    monkeypatch.setattr(studies, "MANY_CELLS", 11)
+    session.change(pool, lambda job: None)
+    assert [job.long for job in pool.jobs] == [False, False, True, True, True]
+
+
+def test_a_search_that_is_refused_leaves_a_sentence_and_the_slider_goes_back(table):
+    go = threading.Event()
+    pool, session = Pool(workers=1, most_waiting=0), Session(study=Study(table, Choices()))
+    before = session.dropped
+    session.change(pool, lambda job: go.wait(1))
+    assert "0 searches are waiting already" in session.problem
+    assert session.job is None
+    assert session.dropped == before + 1  # the slider's key changes, and with it the value that it shows
+
+
+def test_studies_are_told_apart_even_from_those_that_are_gone(table):
+    seen = set()
+    for _ in range(50):
+        seen.add(Study(table, Choices()).number)
+        gc.collect()
+    assert len(seen) == 50

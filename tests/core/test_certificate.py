@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.conftest import random_problem
+
+from altclust.core.certificate import certify
+from altclust.core.engines import DenseEngine
+from altclust.core.kernels import Gaussian
+from altclust.core.problem import Objective, Problem, indicators
+from altclust.core.solvers import ISM
+
+
+def test_theorem_holds_for_a_huge_sigma_and_agrees_with_the_hessian():
+    """As σ grows the inequality must come true, and then the Hessian must be positive: Theorem 1."""
+    held = 0
+    for seed in range(20):
+        problem, _, _, W = random_problem(seed)
+        wide = Problem(**{**vars(problem), "kernel": Gaussian(1e4 * problem.kernel.sigma)})
+        engine = DenseEngine(wide.X, wide.kernel)
+        embedding = engine.embed(W, wide.n_clusters)
+        gamma = wide.gamma(embedding.U, embedding.degrees)
+        solution = ISM(tol=1e-9)(Objective(engine, gamma), W)
+        certificate = certify(wide, engine, solution.W, gamma)
+        assert certificate.residual < 1e-6
+        if certificate.left >= certificate.right:
+            held += 1
+            assert certificate.smallest_curvature > -1e-9 * abs(certificate.eigengap)
+    # at this limit Φ has rank k + c at most: a q that cuts between two of its zeros has no gap, for any σ
+    assert held >= 8
+
+
+def test_both_sides_scale_with_the_data_and_the_verdict_speaks():
+    problem, engine, objective, W = random_problem(1)
+    rough = certify(problem, engine, W, objective.gamma)
+    assert "Not stationary yet" in rough.verdict
+    solution = ISM(tol=1e-8)(objective, W)
+    fine = certify(problem, engine, solution.W, objective.gamma)
+    assert fine.residual <= 1e-6  # what the rounding of F leaves to a search that compares its values
+    assert any(word in fine.verdict for word in ("local minimum", "saddle", "flat"))
+    assert fine.rank <= fine.n_features == problem.X.shape[1]
+    assert 1 <= fine.best_n_components < problem.X.shape[1]
+    scaled = Problem(**{**vars(problem), "X": 3 * problem.X, "kernel": Gaussian(3 * problem.kernel.sigma)})
+    again = certify(scaled, DenseEngine(scaled.X, scaled.kernel), solution.W, objective.gamma)
+    assert again.right / again.left == pytest.approx(fine.right / fine.left, rel=1e-6)
+    assert again.smallest_curvature == pytest.approx(fine.smallest_curvature, rel=1e-4)
+
+
+def symmetric_problem(sigma):
+    """One hidden direction, and exactly orthogonal to it another stationary one, which is a saddle."""
+    rng = np.random.default_rng(0)
+    n = 100
+    half = rng.standard_normal((n // 2, 2)) * [0.1, 1.0]
+    shift = np.array([2.0, 0.0])
+    X = np.vstack([half + shift, -half - shift])  # symmetric about the origin
+    X = np.vstack([X, X * [1, -1]])  # and about the first axis: the second axis is stationary
+    codes = np.zeros(len(X), dtype=int)
+    codes[: len(X) // 2] = 1
+    problem = Problem(X, None, indicators([codes], len(X)), 2, 1, 0.0, Gaussian(sigma))
+    engine = DenseEngine(X, problem.kernel)
+    embedding = engine.embed(np.array([[1.0], [0.0]]), 2)
+    return problem, engine, problem.gamma(embedding.U, embedding.degrees)
+
+
+@pytest.mark.parametrize("sigma", [3.0, 30.0])
+def test_a_saddle_is_called_a_saddle(sigma):
+    """Even where the inequality of Theorem 1 would hold for the smallest eigenvectors of Φ."""
+    problem, engine, gamma = symmetric_problem(sigma)
+    found = certify(problem, engine, np.array([[1.0], [0.0]]), gamma)
+    assert "local minimum" in found.verdict
+    stuck = certify(problem, engine, np.array([[0.0], [1.0]]), gamma)
+    assert stuck.residual < 1e-6
+    assert stuck.smallest_curvature < 0
+    assert "saddle" in stuck.verdict
+    assert not stuck.theorem_holds
+
+
+@pytest.mark.parametrize("solver", [ISM(), ISM(safeguard=False)], ids=["safeguarded", "the paper's loop"])
+def test_ism_leaves_an_eigenspace_that_is_not_the_smallest(solver):
+    _, engine, gamma = symmetric_problem(3.0)
+    saddle = np.array([[0.0], [1.0]])
+    solution = solver(Objective(engine, gamma), saddle)
+    assert abs(solution.W[0, 0]) > 0.99
+    assert solution.value < Objective(engine, gamma).value(saddle) - 0.1
+
+
+def test_all_columns_leave_nothing_to_choose():
+    problem, *_ = random_problem(2)
+    whole = Problem(**{**vars(problem), "n_components": problem.X.shape[1]})
+    engine = DenseEngine(whole.X, whole.kernel)
+    W = np.eye(whole.X.shape[1])
+    embedding = engine.embed(W, whole.n_clusters)
+    certificate = certify(whole, engine, W, whole.gamma(embedding.U, embedding.degrees))
+    assert np.isnan(certificate.smallest_curvature)
+    assert np.isnan(certificate.eigengap)
+    assert "nothing to choose" in certificate.verdict
+    assert not certificate.theorem_holds

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from altclust.core.metrics import hsic, nmi, novelty
+
+
+def test_nmi_is_geometric():
+    a, b = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 1, 2, 3, 3, 3])
+
+    def entropy(x):
+        p = np.bincount(x) / len(x)
+        p = p[p > 0]
+        return -np.sum(p * np.log(p))
+
+    joint = entropy(4 * a + b)
+    expected = (entropy(a) + entropy(b) - joint) / np.sqrt(entropy(a) * entropy(b))
+    assert nmi(a, b) == pytest.approx(expected)
+
+
+def test_novelty_takes_the_nearest_given_and_skips_unknown_rows():
+    labels = np.array([0, 0, 1, 1])
+    same = np.array([1, 1, 0, -1])
+    other = np.array([0, 1, 0, 1])
+    assert novelty(labels, [other]) == pytest.approx(0)
+    assert novelty(labels, [other, same]) == pytest.approx(1)
+    assert np.isnan(novelty(labels, []))
+
+
+def test_hsic_is_the_trace_formula_and_sees_what_correlation_misses():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (200, 1))
+    y = x**2 + 0.05 * rng.standard_normal((200, 1))
+    n, H = 200, np.eye(200) - 1 / 200
+    K, L = (np.exp(-((a - a.T) ** 2) / (2 * 0.5**2)) for a in (x, y))
+    assert hsic(x, y, sigma=0.5, sigma_y=0.5) == pytest.approx(np.trace(K @ H @ L @ H) / (n - 1) ** 2)
+    assert abs(np.corrcoef(x[:, 0], y[:, 0])[0, 1]) < 0.2
+    shuffled = [hsic(x, rng.permutation(y), sigma=0.5, sigma_y=0.5) for _ in range(50)]
+    assert hsic(x, y, sigma=0.5, sigma_y=0.5) > 5 * max(shuffled)
+    Y = np.eye(2)[(x[:, 0] > 0).astype(int)]
+    assert hsic(x, Y, sigma=0.5) == pytest.approx(np.trace(K @ H @ Y @ Y.T @ H) / (n - 1) ** 2)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from altclust.core.engines import DenseEngine
+from altclust.core.initialization import SpectralStart, spectral_start
+from altclust.core.kernels import Gaussian
+from altclust.core.problem import Problem, indicators, row_space
+
+
+def test_indicators_are_the_centred_one_hot_columns():
+    codes = np.array([0, 1, 1, 0, 2, 2, 2])
+    Y = np.eye(3)[codes]
+    H = np.eye(7) - 1 / 7
+    assert np.allclose(indicators([codes], 7, "paper"), H @ Y)
+    assert np.allclose(indicators([codes], 7), H @ Y / np.sqrt(Y.sum(axis=0)))
+    assert indicators([codes, codes % 2], 7).shape == (7, 5)
+    assert indicators([], 7).shape == (7, 0)
+
+
+def test_unknown_labels_put_no_penalty_on_their_rows():
+    """Moving a row whose label is unknown does not change the penalty: D and K aside, its γ is zero."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 40)
+    codes[:7] = -1
+    Y = indicators([codes], 40)
+    assert np.all(Y[:7] == 0)
+    assert np.allclose(Y[7:].sum(axis=0), 0)
+    known = indicators([codes[7:]], 33)
+    assert np.allclose(Y[7:], known)
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(3, 30), d=st.integers(1, 40))
+@settings(max_examples=40, deadline=None)
+def test_row_space_keeps_all_distances(seed, n, d):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, max(1, d // 2))) @ rng.standard_normal((max(1, d // 2), d))
+    X -= X.mean(axis=0)
+    rows, basis = row_space(X)
+    assert rows.shape[1] <= min(n - 1, d)
+    assert np.allclose(rows @ rows.T, X @ X.T, atol=1e-6 * np.abs(X @ X.T).max())
+    if basis is not None:
+        assert np.allclose(basis.T @ basis, np.eye(rows.shape[1]), atol=1e-10)
+
+
+def test_a_full_rank_table_is_left_alone():
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    rows, basis = row_space(X)
+    assert rows is X
+    assert basis is None
+
+
+def test_spectral_start_is_phi_with_a_kernel_of_ones():
+    """Equation (9): Σ γ_ij A_ij / σ², U from W = I, D = n I."""
+    rng = np.random.default_rng(0)
+    n = 30
+    X = rng.standard_normal((n, 5))
+    X -= X.mean(axis=0)
+    codes = rng.integers(0, 2, n)
+    problem = Problem(X, None, indicators([codes], n, "paper"), 2, 2, 0.7, Gaussian(2.0))
+    start = spectral_start(problem, DenseEngine(X, problem.kernel))
+    U, Y, H = start.embedding.U, np.eye(2)[codes], np.eye(n) - 1 / n
+    gamma = H @ (U @ U.T - 0.7 * Y @ Y.T) @ H / n
+    differences = X[:, None] - X[None]
+    phi = np.einsum("ij,ija,ijb->ab", gamma, differences, differences) / 4.0
+    assert np.allclose(start.values, np.linalg.eigvalsh(phi), atol=1e-10)
+    assert np.allclose(phi @ start.vectors, start.vectors * start.values, atol=1e-10)
+    assert np.sum(start.values < -1e-10) <= 2
+
+
+def test_spectral_start_chooses_q_at_the_widest_gap():
+    values = np.array([-9.0, -8.5, -1.0, 0.0, 5.0])
+    assert SpectralStart(values, np.eye(5), None).gap(most=3) == 2
+    assert SpectralStart(values[:1], np.eye(1), None).gap(most=3) == 1
+
+
+def test_rows_back_in_the_table():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6, 20))
+    X -= X.mean(axis=0)
+    rows, basis = row_space(X)
+    problem = Problem(rows, basis, np.zeros((6, 0)), 2, 2, 1.0, Gaussian(1.0))
+    W = np.eye(rows.shape[1])[:, :2]
+    assert np.allclose(X @ problem.to_table(W), rows @ W)
+    assert problem.to_table(W) == pytest.approx(basis[:, :2])

@@ -1,0 +1,164 @@
+"""Odd sources of rows: each is understood, or refused in one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC, InputError, ViewDiscovery, open_rows
+from altclust.core.engines import choose
+from altclust.core.problem import Objective, wide_directions
+from altclust.core.solvers import Solution, Status
+from altclust.core.surrogate import Subsampled
+from altclust.data.rows import ArrayRows
+from altclust.data.sums import indicator_tables
+from altclust.models.residuals import GivenMeans
+
+
+def table(n: int = 3200, d: int = 4, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    given, hidden = rng.integers(0, 2, (2, n))
+    X = rng.standard_normal((n, d))
+    X[:, 0] += 6 * given
+    X[:, 1] += 4 * hidden
+    return X, given, hidden
+
+
+def fixed(**others) -> KDAC:
+    return KDAC(n_clusters=2, n_components=1, sigma=1.0, random_state=0, **others)
+
+
+def test_columns_in_another_order_are_refused(tmp_path):
+    pytest.importorskip("pyarrow")
+    X, given, _ = table()
+    pd.DataFrame(X, columns=list("abcd")).to_parquet(tmp_path / "fit.parquet")
+    pd.DataFrame(X, columns=list("bacd")).to_parquet(tmp_path / "new.parquet")
+    model = fixed().fit(tmp_path / "fit.parquet", given)
+    assert np.array_equal(model.predict(tmp_path / "fit.parquet"), model.labels_)
+    with pytest.raises(InputError, match="column 'b' where the fit had 'a'"):
+        model.predict(tmp_path / "new.parquet")
+    turned = open_rows(tmp_path / "new.parquet", columns=list("abcd"))
+    assert turned.columns == list("abcd")
+
+
+def test_parquet_with_empty_row_groups_and_an_index(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    X, given, _ = table()
+    frame = pa.table({name: X[:, j] for j, name in enumerate("abcd")})
+    with parquet.ParquetWriter(tmp_path / "gaps.parquet", frame.schema) as writer:
+        for part in (frame.slice(0, 1000), frame.slice(0, 0), frame.slice(1000)):
+            writer.write_table(part)
+    model = fixed().fit(tmp_path / "gaps.parquet", given)
+    assert np.array_equal(model.labels_, fixed().fit(X, given).labels_)
+    pd.DataFrame(X, columns=list("abcd"))[::-1].to_parquet(tmp_path / "indexed.parquet")
+    assert open_rows(tmp_path / "indexed.parquet").d == 4
+
+
+def test_dask_blocks_without_rows():
+    da = pytest.importorskip("dask.array")
+    X, given, _ = table()
+    lazy = da.concatenate([da.from_array(X[:1600]), da.from_array(X[:0]), da.from_array(X[1600:])])
+    lazy = lazy[da.from_array(np.ones(len(X), dtype=bool), chunks=lazy.chunks[0])]  # whose sizes are not known
+    labels = np.asarray(fixed().fit(lazy, given).labels_)
+    assert np.array_equal(labels, fixed(engine="lowrank").fit(X, given).labels_)
+
+
+def test_tensors_of_other_precisions():
+    torch = pytest.importorskip("torch")
+    X, given, _ = table(200)
+    model = fixed().fit(torch.from_numpy(X).half(), given)
+    assert model.labels_.shape == (200,)
+    with pytest.raises(InputError, match="complex"):
+        fixed().fit(torch.from_numpy(X).to(torch.complex64), given)
+
+
+def test_frames_with_unlucky_column_names():
+    X, given, _ = table(100)
+    fixed().fit(pd.DataFrame(X, columns=["dask", "total", "encode", "to_dask_array"]), given)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0)])
+def test_tables_without_anything(tmp_path, shape):
+    np.save(tmp_path / "rows.npy", np.zeros(shape))
+    with pytest.raises(InputError, match="pass at least 2 row"):
+        fixed().fit(tmp_path / "rows.npy")
+
+
+def test_paths_where_tables_are_wanted():
+    with pytest.raises(InputError, match="which only KDAC reads"):
+        ViewDiscovery().fit("rows.npy")
+
+
+@pytest.mark.parametrize("factor", [1e60, 1e-60])
+def test_scales_beyond_reason(factor):
+    X, given, _ = table()
+    with pytest.raises(InputError, match="rescale"):
+        fixed().fit(factor * X, given)
+
+
+def test_more_columns_than_rows_go_to_tiles():
+    kind, reason = choose(ArrayRows(np.broadcast_to(0.0, (3001, 4000))))
+    assert kind == "tiles"
+    assert "4000" in reason
+
+
+def test_memory_errors_become_sentences(monkeypatch):
+    X, given, _ = table()
+    model = fixed().fit(X, given)
+
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr(ArrayRows, "total", fail)
+    monkeypatch.setattr(ArrayRows, "each", fail)
+    with pytest.raises(InputError, match="not enough memory to fit"):
+        fixed().fit(X, given)
+    with pytest.raises(InputError, match="not enough memory to predict"):
+        model.predict(X)
+
+
+def test_given_clusters_that_the_sample_lacks():
+    X, _, _ = table(300)
+    codes = np.where(np.arange(300) % 3 == 1, 3, np.arange(300) % 3)  # 0, 2 and 3
+    means = GivenMeans.fit(X - X.mean(axis=0), [codes])
+    assert means.means[0].shape == (4, 4)
+    assert np.isfinite(means.remove(X)).all()
+    (empty,) = indicator_tables([np.zeros(3)], "balanced")
+    assert empty.shape == (4, 0)
+
+
+def test_rounding_left_by_a_subtraction_is_no_direction():
+    scatter = np.diag([1e-3, 1.0, 2.0])
+    assert wide_directions(scatter) is None
+    assert wide_directions(scatter, widest=1e14).shape == (3, 1)
+
+
+def test_a_surrogate_that_cannot_step_ends_the_w_step():
+    class Engine:
+        landmarks, accuracy = np.zeros((1, 3)), 0.02
+
+        def __init__(self, n):
+            self.rows = ArrayRows(np.zeros((n, 3)))
+
+        def value_and_phi(self, W, gamma):
+            return 1.0, np.arange(9.0).reshape(3, 3) + np.arange(9.0).reshape(3, 3).T
+
+        def value(self, W, gamma):
+            return 1.0
+
+    @dataclass(frozen=True)
+    class Standing:
+        tol: float = 1e-4
+
+        def __call__(self, objective, W):
+            return Solution(W, 0.0, 0, Status.STALLED, np.array([[0.0, 1.0, 0.0]]))
+
+    W = np.eye(3)[:, :1]
+    step = Subsampled(Standing(), Engine(10), rest=0.01)(Objective(Engine(100), None), W)
+    assert step.status is Status.STALLED
+    assert not np.isnan(step.history[-1][1])

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from altclust import ISM, KDAC, InputError
+from altclust.files.model_archive import write_model
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    given, hidden = rng.integers(0, 2, (2, 90))
+    X = np.column_stack([5 * given, 4 * hidden, 0 * given]) + rng.standard_normal((90, 3))
+    return X, KDAC(2, solver=ISM(max_iter=50), init=np.eye(3)[:, :2], random_state=0).fit(X, given)
+
+
+def test_round_trip(fitted, tmp_path):
+    X, model = fitted
+    path = tmp_path / "view.npz"
+    model.save(path)
+    again = KDAC.load(path)
+    assert np.array_equal(again.labels_, model.labels_)
+    assert np.array_equal(again.components_, model.components_)
+    assert np.array_equal(again.predict(X + 0.1), model.predict(X + 0.1))
+    assert np.array_equal(again.transform(X), model.transform(X))
+    assert again.certificate_ == model.certificate_
+    assert again.solver == model.solver
+    assert np.array_equal(again.init, model.init)
+    for name in ("novelty_", "quality_", "cost_", "status_", "sigma_", "n_iter_", "engine_", "n_features_in_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert {n: v.tolist() for n, v in again.history_.items()} == {n: v.tolist() for n, v in model.history_.items()}
+
+
+def test_feature_names_survive(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((30, 2)), columns=["höhe", "größe"])
+    model = KDAC(2, random_state=0).fit(frame)
+    model.save(tmp_path / "m.npz")
+    again = KDAC.load(tmp_path / "m.npz")
+    assert list(again.feature_names_in_) == ["höhe", "größe"]
+    assert np.array_equal(again.predict(frame), model.predict(frame))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04 truncated"])
+def test_damaged_files_get_a_sentence(content, tmp_path):
+    path = tmp_path / "bad.npz"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not a model saved by altclust"):
+        KDAC.load(path)
+
+
+def test_foreign_and_future_files_get_a_sentence(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.arange(3))
+    with pytest.raises(InputError, match="is not a model saved by altclust"):
+        KDAC.load(tmp_path / "other.npz")
+    np.savez(tmp_path / "object.npz", header=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(InputError, match="is not a model saved by altclust"):
+        KDAC.load(tmp_path / "object.npz")
+    write_model(tmp_path / "views.npz", "ViewDiscovery", {}, {})
+    with pytest.raises(InputError, match="holds a ViewDiscovery, not a KDAC"):
+        KDAC.load(tmp_path / "views.npz")
+
+
+def test_a_failed_save_leaves_nothing(fitted, tmp_path):
+    _, model = fitted
+    target = tmp_path / "folder"
+    target.mkdir()
+    with pytest.raises(OSError, match="folder"):
+        model.save(target)  # a folder cannot be replaced by a file
+    assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+from tests.conftest import random_problem
+from threadpoolctl import threadpool_limits
+
+from altclust import ISM, KDAC, Newton
+from altclust.core.alternation import solve
+from altclust.core.engines import DenseEngine
+from altclust.core.initialization import spectral_start
+from altclust.core.kernels import Gaussian
+from altclust.core.metrics import nmi
+from altclust.core.problem import Objective, Problem, indicators
+from altclust.core.solvers import Status, subspace_distance
+from altclust.datasets import growth, moons
+
+# scikit-learn itself skips this one unless SCIPY_ARRAY_API is set; arrays of other libraries become numpy's here
+EXPLAINED_SKIPS = {"check_array_api_input"}
+
+
+MEDIAN = 8.0  # about the median distance between the rows of two_views
+
+
+def two_views(n=240, seed=0, noise_columns=2, hidden_clusters=2):
+    """Columns 0 and 1 carry the given clustering, 2 and 3 an independent hidden one, the rest noise."""
+    rng = np.random.default_rng(seed)
+    cells = rng.permutation(np.arange(n) % (2 * hidden_clusters))
+    known, hidden = cells % 2, cells // 2
+    angles = 2 * np.pi * hidden / hidden_clusters
+    signal = np.column_stack([5 * known, 5 * known, 4 * np.cos(angles), 4 * np.sin(angles)])
+    X = np.column_stack([signal, np.zeros((n, noise_columns))]) + rng.standard_normal((n, 4 + noise_columns))
+    return X, known, hidden
+
+
+@pytest.mark.parametrize(
+    "estimator", [KDAC(sigma=1.0), pytest.param(KDAC(), marks=pytest.mark.slow)], ids=["fixed", "searched"]
+)
+def test_check_estimator(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tiny random tables: constant columns, no convergence
+        results = check_estimator(estimator, on_fail=None, on_skip=None)
+    assert len(results) > 40
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= EXPLAINED_SKIPS
+
+
+@pytest.mark.parametrize("solver", ["ism", "sm", "dg", "newton", ISM(finish=False)], ids=str)
+def test_finds_the_hidden_view(solver):
+    X, known, hidden = two_views()
+    model = KDAC(2, n_components=2, sigma=MEDIAN, solver=solver, random_state=0).fit(X, known)
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.novelty_ < 0.02
+    assert model.components_.shape == (2, 6)
+    assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
+
+
+@pytest.mark.parametrize("fixed", [{}, {"n_clusters": 2}, {"n_clusters": 2, "n_components": 2}], ids=str)
+@pytest.mark.parametrize("unknown", [0, 80])
+def test_the_search_finds_the_hidden_view(fixed, unknown):
+    X, known, hidden = two_views()
+    partly = np.where(np.arange(len(X)) < unknown, -1, known)
+    model = KDAC(**fixed, random_state=0).fit(X, partly)
+    assert model.n_clusters_ == 2
+    assert model.tuning_.parameters["sigma"] == model.sigma_
+    assert model.tuning_.reasons.startswith("2 clusters in")
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.novelty_ < 0.02
+
+
+def test_rule_of_thumb_where_nothing_is_searched():
+    X, known, hidden = two_views()
+    model = KDAC(init="random", random_state=0).fit(X, known)
+    assert model.tuning_ is None
+    assert model.n_clusters_ == 2
+    assert 1 <= model.n_components_ <= 2
+    assert model.novelty_weight_ == 1
+    assert model.subtract_given_ is False
+    assert model.sigma_ == pytest.approx(np.median(pdist(X)))
+    assert nmi(model.labels_, hidden) > 0.9
+
+
+def test_nothing_given_finds_the_first_view():
+    X, known, hidden = two_views(noise_columns=0)
+    X[:, :2] *= 2
+    model = KDAC(2, n_components=1, sigma=MEDIAN, random_state=0).fit(X)
+    assert nmi(model.labels_, known) > 0.95
+    assert np.isnan(model.novelty_)
+    searched = KDAC(random_state=0).fit(X)
+    assert searched.n_clusters_ in (2, 4)
+    assert max(nmi(searched.labels_, truth) for truth in (known, hidden, 2 * known + hidden)) > 0.95
+
+
+@pytest.mark.parametrize("init", ["random", "spectral", np.eye(6)[:, 2:4]], ids=["random", "spectral", "array"])
+def test_starts(init):
+    X, known, hidden = two_views()
+    model = KDAC(2, n_components=2, sigma=MEDIAN, init=init, n_init=5, random_state=0).fit(X, known)
+    assert nmi(model.labels_, hidden) > 0.95
+
+
+def test_more_random_starts_never_cost_more():
+    X, known, _ = two_views()
+    costs = [KDAC(2, n_components=2, init="random", n_init=n, random_state=3).fit(X, known).cost_ for n in (1, 6)]
+    assert costs[1] <= costs[0] + 1e-9
+
+
+def test_several_given_clusterings_are_all_avoided():
+    rng = np.random.default_rng(0)
+    views = rng.integers(0, 2, (3, 300))
+    X = 5 * views.T + rng.standard_normal((300, 3))
+    for hidden in range(3):
+        others = [v for v in range(3) if v != hidden]
+        model = KDAC(2, n_components=1, random_state=0).fit(X, views[others].T)
+        assert nmi(model.labels_, views[hidden]) > 0.9
+        assert model.novelty_ < 0.05
+
+
+def test_unknown_labels_are_free():
+    X, known, hidden = two_views()
+    partly = known.astype(float)
+    partly[::3] = np.nan
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X, partly)
+    assert nmi(model.labels_, hidden) > 0.9
+    words = np.where(np.isnan(partly), None, np.where(known == 1, "yes", "no"))
+    assert np.array_equal(KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X, words).labels_, model.labels_)
+
+
+def test_predict_agrees_with_labels_and_serves_new_rows():
+    X, known, hidden = two_views(n=400)
+    model = KDAC(2, n_components=2, random_state=0).fit(X[:300], known[:300])
+    assert np.mean(model.predict(X[:300]) == model.labels_) >= 0.99
+    assert nmi(model.predict(X[300:]), hidden[300:]) > 0.9
+    assert np.allclose(model.transform(X[300:]), (X[300:] - model.mean_) @ model.components_.T)
+
+
+@pytest.mark.parametrize(("k", "q"), [(8, "auto"), (10, "auto"), (20, 1), (15, 6)])
+@pytest.mark.parametrize("rounding", ["kmeans", "cluster_qr"])
+def test_predict_agrees_where_k_asks_for_more_than_the_kernel_has(k, q, rounding):
+    """The last eigenvalues of the U step are then rounding, and so would be what is divided by them."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, k, 300)
+    X = 3 * rng.standard_normal((k, 6))[groups] + rng.standard_normal((300, 6))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it finds the given clustering again, and says so
+        model = KDAC(k, n_components=q, rounding=rounding, random_state=0).fit(X, groups)
+    assert np.mean(model.predict(X) == model.labels_) >= 0.99
+
+
+def test_a_view_that_is_not_new_warns():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 2, 100)
+    X = 9 * groups[:, None] + rng.standard_normal((100, 1))
+    with pytest.warns(UserWarning, match="resembles what was given .NMI 1.00.: raise novelty_weight"):
+        KDAC(2, sigma=5.0, random_state=0).fit(X, groups)
+
+
+def test_a_cycle_of_the_papers_loop_is_not_called_convergence():
+    """A cycle of even length ends a W step where it began; the residual tells."""
+    for seed in (21, 50, 51, 62, 69, 98):
+        problem, engine, _, W = random_problem(seed)
+        plain = solve(problem, engine, ISM(safeguard=False), W, max_iter=15, rng=np.random.default_rng(0))
+        assert plain.status is not Status.CONVERGED or plain.history["residual"][-1] <= 1e-2
+
+
+def test_converged_means_that_one_more_step_hardly_moves():
+    """Also where D was damped. Rest is within tol: a very shallow minimum may give way, and one of these 24 does."""
+    moves = []
+    for seed, sigma in product(range(6), (0.3, 0.6, 1.0, 3.0)):
+        X, known, _ = two_views(seed=seed)
+        X = X - X.mean(axis=0)
+        problem = Problem(X, None, indicators([known], len(X)), 2, 2, 1.0, Gaussian(sigma))
+        engine = DenseEngine(X, problem.kernel)
+        start = spectral_start(problem, engine)
+        result = solve(problem, engine, ISM(), start.vectors[:, :2], start.embedding, rng=np.random.default_rng(0))
+        if result.status is Status.CONVERGED:
+            embedding = engine.embed(result.W, 2)
+            objective = Objective(engine, problem.gamma(embedding.U, embedding.degrees))
+            moves.append(subspace_distance(result.W, Newton()(objective, result.W).W))
+    assert len(moves) >= 22
+    assert sum(move > 0.02 for move in moves) <= 1
+
+
+def test_feature_weights_name_the_columns_of_the_view():
+    X, known, _ = two_views(noise_columns=4, hidden_clusters=3)
+    model = KDAC(3, n_components=2, random_state=0).fit(X, known)
+    assert model.feature_weights_.sum() == pytest.approx(1)
+    assert model.feature_weights_[2:4].sum() > 0.9
+
+
+def test_pipeline_clone_set_output_and_frames():
+    X, known, _ = two_views()
+    names = [f"f{i}" for i in range(6)]
+    pipeline = make_pipeline(StandardScaler(), KDAC(2, n_components=2, random_state=0))
+    labels = pipeline.fit(X, known)[-1].labels_
+    assert np.array_equal(pipeline.predict(X), labels)
+    assert clone(pipeline[-1]).get_params() == pipeline[-1].get_params()
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        model = KDAC(2, n_components=2, random_state=0).fit(frame, known)
+        assert list(model.feature_names_in_) == names
+        assert list(model.get_feature_names_out()) == ["kdac0", "kdac1"]
+        assert np.array_equal(model.predict(frame), model.labels_)
+    model.set_output(transform="pandas")
+    assert list(model.transform(frame).columns) == ["kdac0", "kdac1"]
+
+
+def test_float32_and_float64_agree():
+    X, known, _ = two_views()
+    X = X.astype(np.float32)
+    labels = [KDAC(2, n_components=2, random_state=0).fit(X.astype(t), known).labels_ for t in (np.float32, np.float64)]
+    assert np.array_equal(*labels)
+
+
+@given(seed=st.integers(0, 50))
+@settings(max_examples=12, deadline=None)
+def test_the_partition_does_not_depend_on_how_the_table_is_written(seed):
+    """Shuffled rows and columns, renamed labels, shifted and sign-flipped features, scaled data with its σ."""
+    rng = np.random.default_rng(seed)
+    X, known, _ = two_views(n=120, seed=seed)
+
+    def fit(X, labels, sigma=4.0):
+        return KDAC(2, n_components=2, sigma=sigma, random_state=0).fit(X, labels).labels_
+
+    labels = fit(X, known)
+    rows, columns = rng.permutation(120), rng.permutation(6)
+    assert nmi(fit(X[rows], known[rows]), labels[rows]) == pytest.approx(1)
+    assert nmi(fit(X[:, columns], known), labels) == pytest.approx(1)
+    assert nmi(fit(X, np.array(["red", "blue"])[known]), labels) == pytest.approx(1)
+    assert nmi(fit(X + rng.uniform(-100, 100, 6), known), labels) == pytest.approx(1)
+    assert nmi(fit(X * rng.choice([-1, 1], 6), known), labels) == pytest.approx(1)
+    assert nmi(fit(1e6 * X, known, 4e6), labels) == pytest.approx(1)
+
+
+def test_duplicated_rows_share_a_cluster():
+    X, known, _ = two_views(n=120)
+    labels = KDAC(2, n_components=2, random_state=0).fit(np.vstack([X, X]), np.tile(known, 2)).labels_
+    assert np.array_equal(labels[:120], labels[120:])
+
+
+def test_same_seed_same_labels_with_one_or_two_threads():
+    data = moons(1600, random_state=0)  # above the size up to which the fit keeps to one thread by itself
+    X = StandardScaler().fit_transform(data.X)
+    labels = []
+    for threads in (1, 2, 2):
+        with threadpool_limits(threads):
+            model = KDAC(2, n_components=2, sigma=0.2, novelty_weight=10, random_state=7).fit(X, data.given)
+            labels.append(model.labels_)
+    assert np.array_equal(labels[0], labels[1])
+    assert np.array_equal(labels[1], labels[2])
+
+
+def test_more_columns_than_rows():
+    data = growth(n=60, d=500, random_state=0)
+    X = data.X - data.X.mean(axis=0)
+    model = KDAC(2, n_components=2, random_state=0).fit(X, data.given)
+    W = model.components_.T
+    assert W.shape == (500, 2)
+    assert np.allclose(W.T @ W, np.eye(2), atol=1e-10)
+    basis = np.linalg.svd(X, full_matrices=False)[2][:59]
+    assert np.allclose(basis.T @ (basis @ W), W, atol=1e-8)  # nothing of W lies outside the row space
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+def test_not_converging_is_a_status_and_a_warning():
+    X, known, _ = two_views()
+    with pytest.warns(ConvergenceWarning, match="stopped at the limit of iterations .*: raise max_iter or tol"):
+        model = KDAC(2, n_components=2, max_iter=1, tol=0, random_state=0).fit(X, known)
+    assert model.status_.startswith("stopped at the limit")
+    assert len(model.history_["value"]) == model.n_iter_ == 1
+
+
+def test_callback_sees_every_round_and_can_cancel():
+    X, known, _ = two_views()
+    seen = []
+
+    def watch(iteration, value, change, novelty):
+        seen.append((iteration, value, change, novelty))
+        return iteration == 2
+
+    with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
+        model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
+    assert [s[0] for s in seen] == [0, 0, 0, 1, 2]
+    assert [s[2] for s in seen[:3]] == pytest.approx([2 / 3, 1 / 3, 0])  # of the search is left
+    assert np.isfinite([s[1] for s in seen]).all()
+    assert all(0 <= s[3] < 0.1 for s in seen)  # the view is new
+    assert len(model.labels_) == len(X)
+
+
+def test_callback_can_cancel_the_search():
+    X, known, _ = two_views()
+    model = KDAC(2, callback=lambda iteration, *_: iteration == 0, random_state=0).fit(X, known)
+    assert model.tuning_.table["source"].nunique() == 1
+    assert model.status_ == "converged"
+
+
+def test_history_is_consistent():
+    X, known, _ = two_views()
+    model = KDAC(2, n_components=1, sigma=3.0, tol=1e-4, random_state=0).fit(X, known)
+    assert set(model.history_) == {"value", "residual", "change_W", "change_U", "solver_iterations"}
+    assert model.history_["change_W"][-1] <= 1e-4
+    assert model.status_ == "converged"
+    assert model.quality_ <= 2

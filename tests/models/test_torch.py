@@ -1,0 +1,117 @@
+"""Tensors of torch go in where numpy arrays do, and the same comes out."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+from altclust import KDAC, InputError
+from altclust.core.metrics import nmi
+from altclust.core.solvers import subspace_distance
+from altclust.models import streaming as streamed
+
+torch = pytest.importorskip("torch")
+
+FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    monkeypatch.setattr(streamed, "FIRST", 300)
+    with threadpool_limits(1):
+        yield
+
+
+def blobs(n):
+    rng = np.random.default_rng(0)
+    known, hidden = rng.integers(0, 2, (2, n))
+    X = rng.standard_normal((n, 5))
+    X[:, 0] += 8 * known
+    X[:, 1] += 7 * hidden
+    return X, known, hidden
+
+
+@pytest.mark.parametrize(("n", "engine"), [(300, "dense"), (5000, "lowrank")])
+def test_double_tensors_give_what_numpy_gives(n, engine):
+    X, known, hidden = blobs(n)
+    ours = KDAC(**FIXED).fit(X, known)
+    theirs = KDAC(**FIXED).fit(torch.asarray(X), torch.asarray(known))
+    assert ours.engine_.startswith(engine)
+    assert theirs.engine_ == ours.engine_
+    assert np.array_equal(theirs.labels_, ours.labels_)
+    assert nmi(theirs.labels_, hidden) > 0.95
+    assert subspace_distance(theirs.components_.T, ours.components_.T) < 1e-8
+    assert theirs.quality_ == pytest.approx(ours.quality_, abs=1e-8)
+    assert theirs.cost_ == pytest.approx(ours.cost_, abs=1e-8)
+    assert theirs.novelty_ == pytest.approx(ours.novelty_, abs=1e-12)
+    for name in ("labels_", "components_", "mean_", "feature_weights_"):
+        assert type(getattr(theirs, name)) is np.ndarray
+    assert theirs.labels_.dtype == ours.labels_.dtype
+    assert theirs.components_.dtype == np.float64
+
+
+@pytest.mark.parametrize("n", [300, 5000])
+def test_tensors_are_predicted_and_projected(n):
+    X, known, _ = blobs(n)
+    model = KDAC(**FIXED).fit(torch.asarray(X), known)
+    new, _, hidden = blobs(700)
+    assert np.array_equal(model.predict(torch.asarray(X)), model.labels_)
+    assert np.array_equal(model.predict(torch.asarray(new)), model.predict(new))
+    assert np.allclose(model.transform(torch.asarray(new)), model.transform(new), atol=1e-10)
+    assert nmi(model.predict(torch.asarray(new)), hidden) > 0.95
+    assert np.isfinite(model.certificate_.residual)
+
+
+@pytest.mark.parametrize(("n", "options"), [(300, {}), (2000, {"engine": "lowrank"}), (700, {"engine": "tiles"})])
+def test_single_tensors_work(n, options):
+    X, known, hidden = blobs(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KDAC(**FIXED, **options).fit(torch.asarray(X, dtype=torch.float32), torch.asarray(known))
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.novelty_ < 0.05
+    assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-5)
+    again = model.predict(torch.asarray(X, dtype=torch.float32))
+    assert np.mean(again == model.labels_) > 0.999
+
+
+def test_given_means_are_subtracted_from_tensors():
+    X, known, hidden = blobs(2000)
+    labels = known.copy()
+    labels[::9] = -1
+    model = KDAC(**FIXED, engine="lowrank", subtract_given=True).fit(torch.asarray(X), torch.asarray(labels))
+    plain = KDAC(**FIXED, engine="lowrank", subtract_given=True).fit(X, labels)
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert nmi(model.labels_, hidden) > 0.9
+    assert np.array_equal(model.predict(torch.asarray(X)), plain.predict(X))
+
+
+def test_several_given_columns_as_a_tensor():
+    X, known, hidden = blobs(1000)
+    X[:, 2] += 7 * (third := np.random.default_rng(1).integers(0, 2, 1000))
+    given = torch.asarray(np.column_stack([known, hidden]))
+    model = KDAC(**FIXED, engine="lowrank").fit(torch.asarray(X), given)
+    assert nmi(model.labels_, third) > 0.95
+
+
+def test_tensors_may_be_given_for_a_numpy_table():
+    X, known, hidden = blobs(400)
+    assert nmi(KDAC(**FIXED).fit(X, torch.asarray(known)).labels_, hidden) > 0.95
+
+
+def test_a_tensor_with_nan_is_refused():
+    X, known, _ = blobs(400)
+    X[3, 2] = np.nan
+    for engine in ("dense", "lowrank"):
+        with pytest.raises(InputError, match="column 2"):
+            KDAC(**FIXED, engine=engine).fit(torch.asarray(X), known)
+
+
+def test_a_model_of_tensors_is_saved(tmp_path):
+    X, known, _ = blobs(2000)
+    model = KDAC(**FIXED, engine="lowrank").fit(torch.asarray(X), known)
+    model.save(tmp_path / "model.npz")
+    assert np.array_equal(KDAC.load(tmp_path / "model.npz").predict(X), model.labels_)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from altclust import KDAC, ViewDiscovery
+from altclust.core.metrics import nmi
+from altclust.datasets import views
+
+QUICK = KDAC(2, n_components=2, sigma=1.0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return views(150, ("blobs", "blobs"), (2, 2), random_state=0)
+
+
+def agreement(found, data):
+    """How well each true view is found by some view, shape (2,)."""
+    return [max(nmi(found.labels_[:, i], truth) for i in range(found.n_views_)) for truth in data.labels.values()]
+
+
+def test_two_views_find_both(data):
+    found = ViewDiscovery(2, estimator=KDAC(2), random_state=0).fit(data.X)
+    assert found.n_views_ == len(found.views_) == 2
+    assert found.labels_.shape == (150, 2)
+    assert min(agreement(found, data)) >= 0.9
+    assert nmi(*found.labels_.T) < 0.1
+    assert found.stopped_ == "2 view(s) were asked for."
+    assert np.isnan(found.p_values_).all()
+    assert found.rejected_ is None
+
+
+def test_what_is_given_is_not_found_again(data):
+    found = ViewDiscovery(1, estimator=KDAC(2), random_state=0).fit(data.X, data.given)
+    assert nmi(found.labels_[:, 0], data.alternative) > 0.9
+    assert found.views_[0].novelty_ < 0.05
+
+
+def test_noise_has_no_view():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    found = ViewDiscovery(estimator=KDAC(2), random_state=0).fit(X)
+    assert found.n_views_ == 0
+    assert found.labels_.shape == (60, 0)
+    assert found.predict(X[:5]).shape == (5, 0)
+    assert found.p_values_.shape == (0,)
+    assert not found.rejected_.confidence_.is_real
+    assert found.stopped_ == f"View 1: {found.rejected_.confidence_.verdict}"
+    assert "no stronger than chance" in found.stopped_
+
+
+def test_auto_stops_at_most_views():
+    data = views(100, ("blobs",), (3,), noise_columns=4, random_state=0)
+    found = ViewDiscovery(estimator=KDAC(3, n_components=2, sigma=1.0), max_views=1, random_state=0).fit(data.X)
+    assert found.n_views_ == 1, found.stopped_
+    assert found.stopped_ == "max_views=1 was reached."
+    assert found.p_values_ == pytest.approx([found.views_[0].confidence_.p_value])
+
+
+@pytest.mark.slow
+def test_auto_finds_every_view_and_no_more():
+    data = views(200, ("blobs", "blobs"), (2, 2), noise_columns=4, random_state=0)
+    found = ViewDiscovery(estimator=KDAC(2), random_state=0).fit(data.X)
+    assert found.n_views_ == 2
+    assert min(agreement(found, data)) >= 0.85
+    assert (found.p_values_ <= 0.05).all()
+    assert found.stopped_.startswith("View 3: This view is no stronger than chance")
+
+
+def test_the_estimator_is_cloned(data):
+    estimator = clone(QUICK)
+    found = ViewDiscovery(1, estimator=estimator, random_state=0).fit(data.X)
+    assert not hasattr(estimator, "labels_")
+    assert found.views_[0] is not estimator
+    assert found.views_[0].sigma_ == 1.0
+
+
+def test_predict_serves_new_rows(data):
+    found = ViewDiscovery(2, estimator=QUICK, random_state=0).fit(data.X[:100])
+    labels = found.predict(data.X[100:])
+    assert labels.shape == (50, 2)
+    for i, view in enumerate(found.views_):
+        assert np.array_equal(labels[:, i], view.predict(data.X[100:]))
+    assert np.mean(found.predict(data.X[:100]) == found.labels_) > 0.98
+    with pytest.raises(NotFittedError):
+        ViewDiscovery().predict(data.X)
+
+
+def test_callback_sees_every_view_and_can_cancel(data):
+    seen = []
+
+    def watch(count, model):
+        seen.append((count, model))
+        return count == 2
+
+    found = ViewDiscovery(5, estimator=QUICK, callback=watch, random_state=0).fit(data.X)
+    assert [count for count, _ in seen] == [1, 2]
+    assert [model for _, model in seen] == found.views_
+    assert found.n_views_ == 2
+    assert found.stopped_ == "It was cancelled."
+
+
+def test_same_seed_same_views(data):
+    first, again = (ViewDiscovery(2, estimator=QUICK, random_state=3).fit(data.X).labels_ for _ in range(2))
+    assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n_views": 0}, {"n_views": "many"}, {"n_views": 1.5}, {"significance": 2}, {"estimator": "KDAC"}]
+)
+def test_mistakes_get_a_sentence(data, wrong):
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of ViewDiscovery must be"):
+        ViewDiscovery(**wrong).fit(data.X)
+
+
+def test_a_view_that_was_found_is_kept_when_its_test_is_cancelled(data):
+    told = []
+
+    def stop(number, *_):
+        told.append(number)
+        return number == 0 and any(told)  # in the searches of the test, after the rounds of the fit
+
+    found = ViewDiscovery("auto", estimator=KDAC(callback=stop), random_state=0).fit(data.X)
+    assert found.n_views_ == 1
+    assert "was not tested" in found.stopped_
+    assert np.isnan(found.p_values_).all()

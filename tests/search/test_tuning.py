@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC, InputError, tune
+from altclust.core.metrics import nmi
+from altclust.datasets import views
+from altclust.search.trajectories import MOST_ROWS
+from altclust.search.tuning import NEWEST, SMALLEST
+
+COLUMNS = {
+    "source",
+    "stage",
+    "n_clusters",
+    "n_components",
+    "sigma",
+    "novelty_weight",
+    "novelty",
+    "smallest",
+    "quality",
+    "cost",
+    "inequality",
+    "separation",
+    "suggested",
+    "persistence",
+    "score",
+    "chosen",
+}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return views(120, ("blobs", "blobs"), (2, 2), random_state=0)
+
+
+@pytest.fixture(scope="module")
+def tuning(data):
+    return tune(data.X, data.given, n_clusters=2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def paper(data):
+    return tune(data.X, data.given, n_clusters=2, rule="paper", random_state=0)
+
+
+def best(tuning):
+    return int(np.flatnonzero(tuning.table["chosen"])[0])
+
+
+def test_table_and_choice(data, tuning):
+    table = tuning.table
+    assert set(table.columns) >= COLUMNS
+    assert len(table) == len(tuning.trials)
+    assert table["chosen"].sum() == 1
+    row = table.iloc[best(tuning)]
+    assert row["score"] == tuning.score
+    clearest = tuning.trials[int(np.argmax(table["score"]))]
+    assert nmi(tuning.trials[best(tuning)].labels, clearest.labels) >= 0.9
+    assert row["sigma"] >= clearest.sigma
+    assert row["smallest"] >= SMALLEST
+    assert row["novelty"] <= NEWEST
+    assert row["score"] == pytest.approx(row["separation"] * row["persistence"] ** 4)
+    assert np.array_equal(tuning.rows, np.arange(120))
+    assert f"sigma={row['sigma']:.3g}" in tuning.reasons
+    assert f"the best of {len(table)} trials" in tuning.reasons
+
+
+def test_what_is_not_new_comes_last(data):
+    tuning = tune(data.X, data.given, n_clusters=2, novelty_weight=0.0, random_state=0)
+    new = tuning.table["novelty"] <= NEWEST
+    assert new.any()
+    assert not new.all()
+    assert tuning.table[new]["score"].min() > tuning.table[~new]["score"].max()
+    assert nmi(tuning.trials[best(tuning)].labels, data.alternative) > 0.9
+
+
+def test_a_few_rows_far_out_are_not_a_cluster():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 3))
+    X[:2] += 30
+    tuning = tune(X, n_clusters=2, random_state=0)
+    assert (tuning.table["smallest"] < SMALLEST).any()
+    assert tuning.table["smallest"].iloc[best(tuning)] >= SMALLEST
+
+
+def test_parameters_lead_kdac_to_the_same_labels(data, tuning):
+    chosen = tuning.trials[best(tuning)]
+    assert nmi(chosen.labels, data.alternative) > 0.9
+    model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
+    assert nmi(model.labels_, chosen.labels) > 0.9
+    assert model.sigma_ == chosen.sigma
+    assert model.tuning_ is None
+
+
+def test_kdac_searches_as_tune_does(data, tuning):
+    model = KDAC(2, random_state=0).fit(data.X, data.given)
+    assert model.tuning_.reasons == tuning.reasons
+    assert model.sigma_ == tuning.parameters["sigma"]
+    pd.testing.assert_frame_equal(model.tuning_.table, tuning.table)
+
+
+def test_papers_rule_follows_the_inequality(paper):
+    table = paper.table
+    holds = table["inequality"] >= 1
+    assert holds.any()
+    assert not holds.all()
+    assert table["quality"].iloc[best(paper)] == table["quality"][holds].max()
+    assert "holds there" in paper.reasons
+
+
+def test_papers_rule_comes_closest_where_the_inequality_holds_nowhere(data):
+    tuning = tune(data.X, data.given, n_clusters=2, n_components=1, novelty_weight=300.0, rule="paper", random_state=0)
+    table = tuning.table
+    assert set(table["novelty_weight"]) == {300.0}
+    assert (table["inequality"] < 1).all()
+    assert table["inequality"].iloc[best(tuning)] == table["inequality"].max()
+    assert "holds nowhere on the grid and comes closest there" in tuning.reasons
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rule": "taste"}, "rule='taste' is not a rule: choose among separation, paper"),
+        ({"n_clusters": 500}, "n_clusters=500 but X has n_samples=120"),
+        ({"n_components": 7}, "n_components=7"),
+        ({"given": [0, 1]}, "given"),
+    ],
+)
+def test_mistakes_get_a_sentence(data, arguments, message):
+    with pytest.raises(InputError, match=message):
+        tune(**({"X": data.X, "given": data.given} | arguments))
+
+
+def test_progress_is_told_and_can_cancel(data, tuning):
+    seen = []
+    tune(data.X, data.given, n_clusters=2, progress=lambda *done: seen.append(done), random_state=0)
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    cut = tune(data.X, data.given, n_clusters=2, progress=lambda done, total: True, random_state=0)
+    assert 0 < len(cut.trials) < len(tuning.trials)
+    assert cut.table["source"].nunique() == 1
+    assert cut.table["chosen"].sum() == 1
+    assert KDAC(**cut.parameters, random_state=0).fit(data.X, data.given).n_clusters_ == 2
+
+
+def test_two_processes_find_the_same(data, tuning):
+    side_by_side = tune(data.X, data.given, n_clusters=2, n_jobs=2, random_state=0)
+    pd.testing.assert_frame_equal(side_by_side.table, tuning.table)
+    assert side_by_side.parameters.keys() == tuning.parameters.keys()
+    assert np.allclose(side_by_side.parameters["init"], tuning.parameters["init"])
+
+
+@pytest.mark.parametrize("rule", ["separation", "paper"])
+def test_an_interrupted_search_goes_on_where_it_stopped(data, rule, request, tmp_path):
+    whole = request.getfixturevalue("tuning" if rule == "separation" else "paper")
+    asked = {"n_clusters": 2, "rule": rule, "resume": tmp_path / "kept", "random_state": 0}
+    tune(data.X, data.given, progress=lambda done, total: done == 2, **asked)
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    seen = []
+    resumed = tune(data.X, data.given, progress=lambda *done: seen.append(done), **asked)
+    assert seen[0][0] == 3
+    pd.testing.assert_frame_equal(resumed.table, whole.table)
+    for ours, theirs in zip(resumed.trials, whole.trials, strict=True):
+        assert np.array_equal(ours.W, theirs.W)
+        assert np.array_equal(ours.labels, theirs.labels)
+    seen.clear()
+    again = tune(data.X, data.given, progress=lambda *done: seen.append(done), **asked)
+    assert seen == []
+    assert again.reasons == whole.reasons
+
+
+def test_a_folder_of_another_question_is_refused(data, tmp_path):
+    asked = {"n_clusters": 2, "resume": tmp_path, "random_state": 0}
+    tune(data.X, data.given, progress=lambda done, total: True, **asked)
+    for X, other in ((data.X + np.eye(120, 6), {}), (data.X, {"n_components": 1}), (data.X, {"random_state": 1})):
+        with pytest.raises(InputError, match="keeps the search of another table, of other parameters or of another"):
+            tune(X, data.given, **(asked | other))
+
+
+def test_frames_and_nothing_given(data):
+    frame = pd.DataFrame(data.X, columns=data.feature_names)
+    alone = tune(frame, n_clusters=2, random_state=0)
+    assert set(alone.table.columns) >= COLUMNS
+    assert alone.table["novelty"].isna().all()
+    assert alone.parameters["subtract_given"] is False
+    assert "given" not in alone.reasons
+    labels = alone.trials[best(alone)].labels
+    assert max(nmi(labels, data.given), nmi(labels, data.alternative)) > 0.9
+
+
+@pytest.mark.parametrize("subtract", [True, False])
+def test_what_is_fixed_stays_fixed(data, subtract):
+    asked = {"n_clusters": 3, "n_components": 1, "novelty_weight": 2.0, "subtract_given": subtract}
+    tuning = tune(data.X, data.given, **asked, random_state=0)
+    assert {name: tuning.parameters[name] for name in asked} == asked
+    assert (tuning.table["n_clusters"] == 3).all()
+    assert (tuning.table["n_components"] == 1).all()
+    assert (tuning.table["novelty_weight"] == 2).all()
+    assert ((tuning.table["source"] == "residual") == subtract).all()
+
+
+def test_large_tables_are_looked_at_in_part():
+    data = views(MOST_ROWS + 50, ("blobs", "blobs"), (2, 2), random_state=0)
+    tuning = tune(data.X, data.given, n_clusters=2, subtract_given=True, random_state=0)
+    assert len(tuning.rows) == len(set(tuning.rows)) == MOST_ROWS
+    assert len(tuning.trials[0].labels) == MOST_ROWS
+
+
+def test_directions_come_back_in_the_columns_of_the_table():
+    """Also where the rows do not span all columns and the search works inside their span."""
+    data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
+    X = np.column_stack([data.X, data.X[:, 2] + data.X[:, 3]])
+    W = tune(X, data.given, n_clusters=2, random_state=0).parameters["init"]
+    assert W.shape[0] == 7
+    assert np.allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n_clusters": 0}, "n_clusters=0 must be a whole number of at least 1"),
+        ({"n_components": 2.5}, "n_components=2.5 must be a whole number"),
+        ({"novelty_weight": -1}, "novelty_weight=-1 must lie between 0 and 1e9"),
+        ({"resume": "kept"}, "needs random_state to be a number"),
+        ({"rule": "paper", "subtract_given": True}, "subtract_given=True needs something given"),
+        ({"n_clusters": 120}, "leaves nothing to search for"),
+    ],
+)
+def test_wrong_values_get_a_sentence(data, options, words):
+    with pytest.raises(InputError, match=words):
+        tune(data.X, data.given, **options)
+
+
+def test_rows_that_are_all_explained_have_no_residual_view():
+    rng = np.random.default_rng(0)
+    given = rng.integers(3, size=60)
+    X = np.column_stack([1.7 * given + 0.3, given == 1]).astype(float)
+    assert not tune(X, given, n_clusters=2, random_state=0).parameters["subtract_given"]
+
+
+def test_few_known_labels():
+    data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
+    given = np.full(60, -1)
+    given[:2] = 0, 1
+    with pytest.raises(InputError, match="too few to tell the cluster of a new row"):
+        KDAC(2, sigma=1.0, subtract_given=True).fit(data.X, given)
+    assert KDAC(2, subtract_given=False, random_state=0).fit(data.X, given).n_clusters_ == 2
