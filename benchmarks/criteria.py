@@ -26,7 +26,7 @@ from tasks import FAMILIES, Task
 
 HALVES = 4  # random halves of the rows that are clustered again
 PERMUTATIONS = 20
-KEPT = ("source", "n_clusters", "separation", "persistence", "novelty", "smallest", "quality", "cost", "chosen")
+KEPT = ("source", "n_clusters", "separation", "persistence", "overlap", "smallest", "quality", "cost", "chosen")
 
 Criterion = Callable[[pd.DataFrame], pd.Series]
 
@@ -108,7 +108,7 @@ def choose(trials: pd.DataFrame, criterion: Criterion | None) -> pd.Series:
     """
     if criterion is None:
         return trials[trials["chosen"]].iloc[0]
-    last_key_first = (-criterion(trials).fillna(-np.inf), trials["smallest"] < SMALLEST, trials["novelty"] > NEWEST)
+    last_key_first = (-criterion(trials).fillna(-np.inf), trials["smallest"] < SMALLEST, trials["overlap"] > NEWEST)
     return trials.iloc[np.lexsort(last_key_first)[0]]
 
 

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from altclust import KDAC
 from altclust.base.errors import InputError
-from altclust.core.metrics import nmi, novelty
+from altclust.core.metrics import nmi, overlap
 from altclust.core.problem import remove_given, row_space
 from altclust.datasets import DatasetUnavailable
 from altclust.models.comparison import METHODS as BASELINES
@@ -41,7 +41,7 @@ METHODS = ("ours", "ours at true k", "ceiling", "residual control", "k-means", "
 
 
 def measure(task: Task, labels: np.ndarray) -> dict:
-    return {"nmi": nmi(labels, task.truth), "novelty": novelty(labels, list(task.given.T))}
+    return {"nmi": nmi(labels, task.truth), "overlap": overlap(labels, list(task.given.T))}
 
 
 def ours(task: Task, n_clusters: int | str) -> dict:
@@ -159,7 +159,7 @@ def markdown(table: pd.DataFrame, corner: str) -> str:
 def report(records: list[dict]) -> str:
     """One row per family or paper set, the mean over all tasks, and the figures that are watched."""
     table = pd.DataFrame({name: [r.get(name, {}).get("nmi", np.nan) for r in records] for name in METHODS})
-    table.insert(1, "novelty", [r["ours"]["novelty"] for r in records])
+    table.insert(1, "overlap", [r["ours"]["overlap"] for r in records])
     table.insert(2, "k right", [float(r["ours"]["n_clusters"] == r["n_clusters"]) for r in records])
     table.insert(len(table.columns), "seconds", [r["ours"]["seconds"] for r in records])
     family = pd.Series([r["family"] for r in records])
@@ -168,14 +168,14 @@ def report(records: list[dict]) -> str:
     rows = table.groupby(family).mean().loc[order]
     rows.loc["all tasks"] = table.mean()
     both = table.dropna(subset="ceiling")
-    control = pd.Series([r["residual control"]["novelty"] for r in records])
+    control = pd.Series([r["residual control"]["overlap"] for r in records])
     faces = table.loc[family.str.startswith("Faces: identity"), "ours"].mean()
     lines = {
         f"ours / ceiling, over {len(both)} tasks": both["ours"].mean() / both["ceiling"].mean(),
         "ours / the best that KDAC found in any way": both["ours"].mean() / both[list(METHODS[:3])].max(axis=1).mean(),
-        "mean novelty without the correlated family": table.loc[family != "correlated", "novelty"].mean(),
+        "mean overlap without the correlated family": table.loc[family != "correlated", "overlap"].mean(),
         "share of k right over generated tasks": table.loc[known, "k right"].mean(),
-        "worst novelty, ours minus residual control, over paper sets": (table["novelty"] - control)[~known].max(),
+        "worst overlap, ours minus residual control, over paper sets": (table["overlap"] - control)[~known].max(),
         "Faces identity → pose, ours": faces,
     }
     figures = "\n".join(f"- {name}: {value:.3f}" for name, value in lines.items())

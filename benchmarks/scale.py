@@ -155,7 +155,7 @@ def fixed(parameters: dict[str, Any], **others: Any) -> KDAC:
 def described(model: KDAC, hidden: np.ndarray) -> Answer:
     """What a fit found and how; `rounds` has the number of rows that each round read."""
     rounds = model.history_.get("rows", np.full(model.n_iter_, len(hidden)))
-    found = {"nmi": nmi(model.labels_, hidden), "novelty": model.novelty_, "engine": model.engine_}
+    found = {"nmi": nmi(model.labels_, hidden), "overlap": model.overlap_, "engine": model.engine_}
     return found | {"status": model.status_, "sigma": model.sigma_, "q": model.n_components_, "rounds": rounds.tolist()}
 
 
@@ -377,7 +377,7 @@ def on_workers(folder: str) -> Answer:
         spent = seconds(lambda: model.fit(X, labels))
         most, found = peak(), np.asarray(model.labels_)
     local = KDAC(3, engine="lowrank", random_state=0).fit(path, given)
-    return {"n": n, "seconds": spent, "peak": most, "agreement": nmi(found, local.labels_), "novelty": model.novelty_}
+    return {"n": n, "seconds": spent, "peak": most, "agreement": nmi(found, local.labels_), "overlap": model.overlap_}
 
 
 WORKERS: dict[str, Callable[..., Answer]] = {
@@ -440,7 +440,7 @@ def million(options: argparse.Namespace) -> Item:
                 Figure(f"{kind}, NMI", answer[kind]["nmi"], note=f"{answer[kind]['seconds']:.3g} s")
                 for kind in ("automatic", "fixed", "cold")
             ),
-            Figure("automatic, novelty", answer["automatic"]["novelty"]),
+            Figure("automatic, overlap", answer["automatic"]["overlap"]),
         ]
     for kind, most in (("automatic", 30.0), ("fixed", 10.0), ("cold", None)):
         ratios = [answer[kind]["seconds"] / answer["kmeans"] for answer in whole]

@@ -76,7 +76,7 @@ def main() -> None:
     )  # a 3 is wider than an 8: compare each digit with its own kind
     gaps = measures.groupby(model.labels_).mean().diff().iloc[-1] / measures.std()
     print(f"{len(images)} images of {', '.join(map(str, DIGITS))}; the digit is given.")
-    print(f"The new clusters tell nothing of the digit: NMI {model.novelty_:.3f}, where 0 is new.")
+    print(f"The new clusters tell nothing of the digit: NMI {model.overlap_:.3f}, where 0 is new.")
     for name, gap in gaps.sort_values(key=abs, ascending=False).items():
         print(
             f"  {name}: cluster 1 lies {abs(gap):.1f} standard deviations {'above' if gap > 0 else 'below'} cluster 0."

@@ -70,7 +70,7 @@ def main() -> None:
     model = KDAC(n_clusters=2, random_state=0).fit(X, given)
 
     print(f"{len(X)} squares of {side} x {side} pixels; flower or not is given.")
-    print(f"The other segmentation tells nothing of it: NMI {model.novelty_:.3f}, where 0 is new.")
+    print(f"The other segmentation tells nothing of it: NMI {model.overlap_:.3f}, where 0 is new.")
     flower = X["red − green"].groupby(given).mean().idxmax()
     for part, rows in X.groupby(given):
         means = rows.groupby(model.labels_[rows.index]).mean().T / rows.std().to_numpy()[:, None]

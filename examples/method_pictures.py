@@ -110,7 +110,7 @@ def rounds() -> plt.Figure:
             warnings.simplefilter("ignore", UserWarning)
             model = KDAC(3, n_components=2, sigma=1.2, init=start, max_iter=last, random_state=0)
             model.fit(data.X, data.given)
-        old, new = model.novelty_, nmi(model.labels_, data.alternative)
+        old, new = model.overlap_, nmi(model.labels_, data.alternative)
         scatter(ax, model.transform(data.X), names, f"round {model.n_iter_}")
         ax.set_xlabel(f"NMI {old:.2f} with the given,\n{new:.2f} with the hidden")
     for ax in axes:

@@ -33,7 +33,7 @@ def main() -> None:
 
     table = Table(title="400 points in four columns; the two Gaussians were given", show_header=False)
     table.add_row("agreement with the hidden moons", f"{nmi(model.labels_, data.alternative):.3f}  (NMI; 1 is perfect)")
-    table.add_row("agreement with what was given", f"{model.novelty_:.3f}  (NMI; 0 is entirely new)")
+    table.add_row("agreement with what was given", f"{model.overlap_:.3f}  (NMI; 0 is entirely new)")
     table.add_row("quality", f"{model.quality_:.3f}  (HSIC; at most 2)")
     weights = zip(data.feature_names, model.feature_weights_, strict=True)
     table.add_row("features that carry it", ", ".join(f"{name} {weight:.0%}" for name, weight in weights))

@@ -90,7 +90,7 @@ def test_page_runs_from_top_to_bottom(page, folder):
 
 
 def readme_claims(names):
-    assert names["model"].novelty_ < 0.01
+    assert names["model"].overlap_ < 0.01
     assert os.path.exists("view.npz")
 
 
@@ -108,7 +108,7 @@ def scaling_claims(names):
 def finds(hidden):
     def claim(names):
         assert nmi(names["model"].labels_, names[hidden]) > 0.9
-        assert names["model"].novelty_ < 0.05
+        assert names["model"].overlap_ < 0.05
 
     return claim
 

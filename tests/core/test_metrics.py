@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from altclust.core.metrics import hsic, nmi, novelty
+from altclust.core.metrics import hsic, nmi, overlap
 
 
 def test_nmi_is_geometric():
@@ -19,13 +19,13 @@ def test_nmi_is_geometric():
     assert nmi(a, b) == pytest.approx(expected)
 
 
-def test_novelty_takes_the_nearest_given_and_skips_unknown_rows():
+def test_overlap_takes_the_nearest_given_and_skips_unknown_rows():
     labels = np.array([0, 0, 1, 1])
     same = np.array([1, 1, 0, -1])
     other = np.array([0, 1, 0, 1])
-    assert novelty(labels, [other]) == pytest.approx(0)
-    assert novelty(labels, [other, same]) == pytest.approx(1)
-    assert np.isnan(novelty(labels, []))
+    assert overlap(labels, [other]) == pytest.approx(0)
+    assert overlap(labels, [other, same]) == pytest.approx(1)
+    assert np.isnan(overlap(labels, []))
 
 
 def test_hsic_is_the_trace_formula_and_sees_what_correlation_misses():

@@ -27,7 +27,7 @@ def test_round_trip(fitted, tmp_path):
     assert again.certificate_ == model.certificate_
     assert again.solver == model.solver
     assert np.array_equal(again.init, model.init)
-    for name in ("novelty_", "quality_", "cost_", "status_", "sigma_", "n_iter_", "engine_", "n_features_in_"):
+    for name in ("overlap_", "quality_", "cost_", "status_", "sigma_", "n_iter_", "engine_", "n_features_in_"):
         assert getattr(again, name) == getattr(model, name)
     assert {n: v.tolist() for n, v in again.history_.items()} == {n: v.tolist() for n, v in model.history_.items()}
 

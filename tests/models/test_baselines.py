@@ -93,7 +93,7 @@ def test_finds_the_hidden_view_and_not_the_given_one(method):
     X, known, hidden = counts() if isinstance(method, ConditionalBottleneck) else two_views()
     model = clone(method).set_params(random_state=0).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.8
-    assert model.novelty_ < 0.05
+    assert model.overlap_ < 0.05
     again = clone(method).set_params(random_state=0).fit(X, np.array(["old", "new"])[known])
     assert np.array_equal(again.labels_, model.labels_)
     if hasattr(model, "predict"):
@@ -104,9 +104,9 @@ def test_finds_the_hidden_view_and_not_the_given_one(method):
 def test_unknown_labels_and_nothing_given(method):
     X, known, _ = counts() if isinstance(method, ConditionalBottleneck) else two_views()
     partly = np.where(np.arange(len(X)) < 20, -1, known)
-    assert clone(method).set_params(random_state=0).fit(X, partly).novelty_ < 0.2
+    assert clone(method).set_params(random_state=0).fit(X, partly).overlap_ < 0.2
     plain = clone(method).set_params(random_state=0).fit(X)
-    assert np.isnan(plain.novelty_)
+    assert np.isnan(plain.overlap_)
     assert len(np.unique(plain.labels_)) == 2
 
 
@@ -117,7 +117,7 @@ def test_several_given_clusterings(method):
     first, second, hidden = cells % 2, cells // 2 % 2, cells // 4
     X = 6 * np.column_stack([first, second, hidden]) + rng.standard_normal((240, 3))
     model = clone(method).set_params(random_state=0).fit(X, np.column_stack([first, second]))
-    assert model.novelty_ < 0.15
+    assert model.overlap_ < 0.15
     assert nmi(model.labels_, hidden) > 0.7
 
 
@@ -162,15 +162,15 @@ def test_coala_trades_quality_for_dissimilarity():
     plain = COALA(2, quality=1.0).fit(X, known)
     other = COALA(2, quality=0.1).fit(X, known)
     assert plain.dissimilar_merges_ < other.dissimilar_merges_
-    assert plain.novelty_ > 0.9
-    assert other.novelty_ < 0.05
+    assert plain.overlap_ > 0.9
+    assert other.overlap_ < 0.05
 
 
 def test_mincentropy_trades_entropy_for_novelty():
     X, known, _ = two_views()
-    novelties = [MinCEntropy(2, novelty_weight=w, random_state=0).fit(X, known).novelty_ for w in (0, 5)]
-    assert novelties[0] > 0.9
-    assert novelties[1] < 0.05
+    overlaps = [MinCEntropy(2, novelty_weight=w, random_state=0).fit(X, known).overlap_ for w in (0, 5)]
+    assert overlaps[0] > 0.9
+    assert overlaps[1] < 0.05
 
 
 def test_mincentropy_works_on_a_mixed_table():

@@ -39,7 +39,7 @@ def test_every_method_has_a_row(found, rows):
     assert found.table["problem"].tolist() == [""] * len(METHODS)
     assert found.table["clusters"].nunique() == 1  # all take what KDAC found
     assert (found.table["quality"] <= 1 + 1e-9).all()
-    assert (found.table["novelty: segment"] < 0.1).sum() >= 9
+    assert (found.table["overlap: segment"] < 0.1).sum() >= 9
     assert (found.table["seconds"] > 0).all()
     assert found.labels.shape == (120, len(METHODS))
     good = [nmi(found.labels[name], rows[2]) > 0.9 for name in METHODS]
@@ -143,7 +143,7 @@ def test_labels_are_matched():
 def test_the_page_escapes_names(found, rows):
     evil = "<script>alert(1)</script>"
     given = pd.DataFrame({evil: np.array(["<b>", "&"])[rows[1]]})
-    table = found.table.rename(columns={"novelty: segment": f"novelty: {evil}"})
+    table = found.table.rename(columns={"overlap: segment": f"overlap: {evil}"})
     page = render_comparison(table, found.labels, found.agreement, rows[0][:, :2], given, name=evil, command=evil)
     assert evil not in page
     assert "&lt;script&gt;" in page

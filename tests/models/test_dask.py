@@ -123,7 +123,7 @@ def test_the_fit_is_that_of_the_same_rows_in_memory(client, stored, local, monke
     assert labels.dtype == model.labels_.dtype
     assert nmi(labels, local.labels_) >= 0.999
     assert nmi(labels, stored.hidden) > 0.95
-    assert model.novelty_ == pytest.approx(nmi(labels, stored.known), abs=1e-9)
+    assert model.overlap_ == pytest.approx(nmi(labels, stored.known), abs=1e-9)
     assert model.cost_ == pytest.approx(local.cost_, abs=1e-6)
     assert np.allclose(model.components_, local.components_, atol=1e-5)
     assert np.allclose(model.mean_, stored.X.mean(axis=0))
@@ -141,7 +141,7 @@ def test_labels_in_memory_and_a_persisted_array(client, stored, local):
     X = lazily(stored.folder / "rows.npy", D).persist()
     model = KDAC(**FIXED, engine="lowrank").fit(X, stored.known)
     assert nmi(model.labels_.compute(), local.labels_) >= 0.999
-    assert model.novelty_ < 0.05
+    assert model.overlap_ < 0.05
 
 
 def test_a_worker_that_dies_does_not_lose_the_run(client, stored, local):
@@ -202,7 +202,7 @@ def test_the_certificate_is_that_of_the_same_rows_in_memory(client, stored):
 def test_nothing_given(client, stored):
     X = lazily(stored.folder / "rows.npy", D)[:11_000]
     model = KDAC(**FIXED, max_iter=2, tol=1.0).fit(X)
-    assert np.isnan(model.novelty_)
+    assert np.isnan(model.overlap_)
     assert set(model.labels_.compute()) == {0, 1}
 
 

@@ -63,7 +63,7 @@ def test_finds_the_hidden_view(solver):
     X, known, hidden = two_views()
     model = KDAC(2, n_components=2, sigma=MEDIAN, solver=solver, random_state=0).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.95
-    assert model.novelty_ < 0.02
+    assert model.overlap_ < 0.02
     assert model.components_.shape == (2, 6)
     assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
 
@@ -78,7 +78,7 @@ def test_the_search_finds_the_hidden_view(fixed, unknown):
     assert model.tuning_.parameters["sigma"] == model.sigma_
     assert model.tuning_.reasons.startswith("2 clusters in")
     assert nmi(model.labels_, hidden) > 0.95
-    assert model.novelty_ < 0.02
+    assert model.overlap_ < 0.02
 
 
 def test_rule_of_thumb_where_nothing_is_searched():
@@ -98,7 +98,7 @@ def test_nothing_given_finds_the_first_view():
     X[:, :2] *= 2
     model = KDAC(2, n_components=1, sigma=MEDIAN, random_state=0).fit(X)
     assert nmi(model.labels_, known) > 0.95
-    assert np.isnan(model.novelty_)
+    assert np.isnan(model.overlap_)
     searched = KDAC(random_state=0).fit(X)
     assert searched.n_clusters_ in (2, 4)
     assert max(nmi(searched.labels_, truth) for truth in (known, hidden, 2 * known + hidden)) > 0.95
@@ -125,7 +125,7 @@ def test_several_given_clusterings_are_all_avoided():
         others = [v for v in range(3) if v != hidden]
         model = KDAC(2, n_components=1, random_state=0).fit(X, views[others].T)
         assert nmi(model.labels_, views[hidden]) > 0.9
-        assert model.novelty_ < 0.05
+        assert model.overlap_ < 0.05
 
 
 def test_unknown_labels_are_free():
@@ -285,8 +285,8 @@ def test_callback_sees_every_round_and_can_cancel():
     X, known, _ = two_views()
     seen = []
 
-    def watch(iteration, value, change, novelty):
-        seen.append((iteration, value, change, novelty))
+    def watch(iteration, value, change, overlap):
+        seen.append((iteration, value, change, overlap))
         return iteration == 2
 
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):

@@ -46,7 +46,7 @@ def test_double_tensors_give_what_numpy_gives(n, engine):
     assert subspace_distance(theirs.components_.T, ours.components_.T) < 1e-8
     assert theirs.quality_ == pytest.approx(ours.quality_, abs=1e-8)
     assert theirs.cost_ == pytest.approx(ours.cost_, abs=1e-8)
-    assert theirs.novelty_ == pytest.approx(ours.novelty_, abs=1e-12)
+    assert theirs.overlap_ == pytest.approx(ours.overlap_, abs=1e-12)
     for name in ("labels_", "components_", "mean_", "feature_weights_"):
         assert type(getattr(theirs, name)) is np.ndarray
     assert theirs.labels_.dtype == ours.labels_.dtype
@@ -72,7 +72,7 @@ def test_single_tensors_work(n, options):
         warnings.simplefilter("ignore")
         model = KDAC(**FIXED, **options).fit(torch.asarray(X, dtype=torch.float32), torch.asarray(known))
     assert nmi(model.labels_, hidden) > 0.95
-    assert model.novelty_ < 0.05
+    assert model.overlap_ < 0.05
     assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-5)
     again = model.predict(torch.asarray(X, dtype=torch.float32))
     assert np.mean(again == model.labels_) > 0.999

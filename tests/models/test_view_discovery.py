@@ -36,7 +36,7 @@ def test_two_views_find_both(data):
 def test_what_is_given_is_not_found_again(data):
     found = ViewDiscovery(1, estimator=KDAC(2), random_state=0).fit(data.X, data.given)
     assert nmi(found.labels_[:, 0], data.alternative) > 0.9
-    assert found.views_[0].novelty_ < 0.05
+    assert found.views_[0].overlap_ < 0.05
 
 
 def test_noise_has_no_view():

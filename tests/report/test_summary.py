@@ -26,7 +26,7 @@ def test_it_says_what_the_model_says(summary, model, data):
     assert summary["rows"] == 200
     assert summary["columns"] == 4
     assert [c["rows"] for c in summary["clusters"]] == np.bincount(model.labels_).tolist()
-    assert summary["novelty"] == pytest.approx(model.novelty_, abs=1e-9)
+    assert summary["overlap"] == pytest.approx(model.overlap_, abs=1e-9)
     assert summary["quality"] == model.quality_
     assert summary["certificate"]["verdict"] == model.certificate_.verdict
     assert summary["status"] == "converged"
@@ -96,7 +96,7 @@ def test_polars_and_dask(model, data):
 def test_nothing_given(data):
     model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(data.X)
     summary = summarise(model, data.X, confidence=False)
-    assert summary["novelty"] is None
+    assert summary["overlap"] is None
     assert summary["given"] == []
     assert summary["drawing"]["jittered"]
     assert "without anything given" in summary["headline"]["sentence"]
@@ -160,8 +160,8 @@ CHANCE = {"p_value": 0.4, "stability": 0.3, "is_real": False, "missing": None}
 UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "whether … was not computed"}
 
 
-def said(novelty=0.01, confidence=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
-    return headline([120, 140, 140], novelty, given, weights, confidence, converged)
+def said(overlap=0.01, confidence=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
+    return headline([120, 140, 140], overlap, given, weights, confidence, converged)
 
 
 def test_sure_only_where_new_and_real():
@@ -174,8 +174,8 @@ def test_sure_only_where_new_and_real():
 
 
 def test_chance_is_called_chance():
-    for novelty in (0.01, 0.9, None):
-        found = said(novelty, CHANCE)
+    for overlap in (0.01, 0.9, None):
+        found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
         assert found["sentence"].startswith("Nothing certain: ")
         assert found["sentence"].endswith("no stronger than what shuffled rows show.")

@@ -128,7 +128,7 @@ def test_a_walk_goes_through_sigma(source, stages):
     for t in trials:
         assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
         assert t.smallest == np.bincount(t.labels, minlength=2).min() / len(data.X)
-        assert t.novelty == pytest.approx(nmi(t.labels, data.given))
+        assert t.overlap == pytest.approx(nmi(t.labels, data.given))
 
 
 def test_an_open_k_is_tried_at_what_the_spectrum_suggests():

@@ -17,7 +17,7 @@ COLUMNS = {
     "n_components",
     "sigma",
     "novelty_weight",
-    "novelty",
+    "overlap",
     "smallest",
     "quality",
     "cost",
@@ -60,7 +60,7 @@ def test_table_and_choice(data, tuning):
     assert nmi(tuning.trials[best(tuning)].labels, clearest.labels) >= 0.9
     assert row["sigma"] >= clearest.sigma
     assert row["smallest"] >= SMALLEST
-    assert row["novelty"] <= NEWEST
+    assert row["overlap"] <= NEWEST
     assert row["score"] == pytest.approx(row["separation"] * row["persistence"] ** 4)
     assert np.array_equal(tuning.rows, np.arange(120))
     assert f"sigma={row['sigma']:.3g}" in tuning.reasons
@@ -69,7 +69,7 @@ def test_table_and_choice(data, tuning):
 
 def test_what_is_not_new_comes_last(data):
     tuning = tune(data.X, data.given, n_clusters=2, novelty_weight=0.0, random_state=0)
-    new = tuning.table["novelty"] <= NEWEST
+    new = tuning.table["overlap"] <= NEWEST
     assert new.any()
     assert not new.all()
     assert tuning.table[new]["score"].min() > tuning.table[~new]["score"].max()
@@ -182,7 +182,7 @@ def test_frames_and_nothing_given(data):
     frame = pd.DataFrame(data.X, columns=data.feature_names)
     alone = tune(frame, n_clusters=2, random_state=0)
     assert set(alone.table.columns) >= COLUMNS
-    assert alone.table["novelty"].isna().all()
+    assert alone.table["overlap"].isna().all()
     assert alone.parameters["subtract_given"] is False
     assert "given" not in alone.reasons
     labels = alone.trials[best(alone)].labels

@@ -97,7 +97,7 @@ def check_model(model: KDAC, n: int, given: Any) -> dict[str, Any]:
     assert model.components_.shape == (q, model.n_features_in_)
     assert np.abs(model.components_ @ model.components_.T - np.eye(q)).max() < 1e-8
     assert np.isfinite([model.quality_, model.cost_, model.sigma_, model.novelty_weight_, *model.mean_]).all()
-    assert np.isnan(model.novelty_) if given is None else 0 <= model.novelty_ <= 1 + 1e-9
+    assert np.isnan(model.overlap_) if given is None else 0 <= model.overlap_ <= 1 + 1e-9
     assert -1e-6 <= model.quality_ <= k + 1e-6
     assert np.abs(model.feature_weights_.sum() - 1) < 1e-6
     assert model.feature_weights_.min() >= 0
@@ -146,7 +146,7 @@ def fit_baseline(case: Case, folder: Any) -> dict[str, Any]:
     model = getattr(baselines, case.method)(**({"random_state": 0} | case.arguments)).fit(X, y)
     assert model.labels_.dtype.kind == "i"
     assert set(model.labels_) == set(range(model.n_clusters_))
-    assert np.isnan(model.novelty_) if y is None else 0 <= model.novelty_ <= 1 + 1e-9
+    assert np.isnan(model.overlap_) if y is None else 0 <= model.overlap_ <= 1 + 1e-9
     found = {"labels": model.labels_}
     for ask in ("predict", "transform"):
         if hasattr(model, ask) and case.table.kept in PLAIN:

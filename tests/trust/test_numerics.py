@@ -38,7 +38,7 @@ def two_views(n, seed=0, d=5):
 def assert_same_view(one, other, angle):
     assert np.array_equal(one.labels_, other.labels_)
     assert subspace_distance(one.components_.T, other.components_.T) < angle
-    assert other.novelty_ == pytest.approx(one.novelty_, abs=1e-12)
+    assert other.overlap_ == pytest.approx(one.overlap_, abs=1e-12)
     assert other.cost_ == pytest.approx(one.cost_, abs=10 * angle)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.backend import Array, to_numpy
 from .embedding import KernelMap, informative, round_to_labels
 from .linalg.eigen import fix_signs
-from .metrics import novelty
+from .metrics import overlap
 from .problem import Embedding, Gamma, KernelEngine, Objective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
@@ -67,7 +67,7 @@ def alternate(
         `altclust.core.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
         it turns further than anything that depends on it; and log D may lag as much.
     callback : callable, optional
-        Called after each round with (round, F, change, novelty), the last by a quick rounding of U and NaN where
+        Called after each round with (round, F, change, overlap), the last by a quick rounding of U and NaN where
         nothing is given or U is not kept; a true answer ends the fit with what there is.
 
     Returns
@@ -94,7 +94,7 @@ def alternate(
         before, W, embedding = W, step.W, new
         change = max(change_W, change_U / LOOSER)
         rounds.append((step.value, step.history[-1][1], change_W, change_U, step.n_iter))
-        if callback is not None and callback(len(rounds), step.value, change, _novelty(problem, embedding)):
+        if callback is not None and callback(len(rounds), step.value, change, _overlap(problem, embedding)):
             status = Status.CANCELLED
             break
         # Rest must be real: the W step solved well (a rough one may not move at all) and not on a cycle that ended
@@ -116,12 +116,12 @@ def alternate(
     return Alternation(W, embedding, gamma, history, status)
 
 
-def _novelty(problem: Problem, embedding: Embedding) -> float:
+def _overlap(problem: Problem, embedding: Embedding) -> float:
     """Of the labels that a quick rounding of U gives."""
     if not problem.codes:
         return float("nan")
     U = informative(Embedding(*map(to_numpy, embedding))).U
-    return novelty(round_to_labels(U, problem.n_clusters, "cluster_qr", np.random.default_rng(0))[0], problem.codes)
+    return overlap(round_to_labels(U, problem.n_clusters, "cluster_qr", np.random.default_rng(0))[0], problem.codes)
 
 
 def solve(

@@ -25,14 +25,14 @@ def nmi(a: np.ndarray, b: np.ndarray) -> float:
     return float(normalized_mutual_info_score(a, b, average_method="geometric"))
 
 
-def novelty(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
+def overlap(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
     """The largest NMI of the labels with a given clustering over its known rows: 0 is new, 1 is the same.
 
     Parameters
     ----------
     labels : int array, shape (n,)
     given : iterable of int arrays, shape (n,)
-        −1 is unknown. With nothing given the novelty is NaN.
+        −1 is unknown. With nothing given the overlap is NaN.
     """
     return max((nmi(labels[codes >= 0], codes[codes >= 0]) for codes in given), default=float("nan"))
 

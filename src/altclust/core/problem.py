@@ -113,7 +113,7 @@ class Problem:
         λ.
     kernel : Gaussian
     codes : sequence of int arrays, shape (n,)
-        What is known as codes, for telling the novelty round by round; may be left out.
+        What is known as codes, for telling the overlap round by round; may be left out.
     """
 
     X: Array

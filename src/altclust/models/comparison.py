@@ -60,7 +60,7 @@ class Comparison:
     Attributes
     ----------
     table : DataFrame
-        One row per method: clusters, quality, silhouette, the novelty against each given clustering, seconds, and a
+        One row per method: clusters, quality, silhouette, the overlap against each given clustering, seconds, and a
         sentence where there is no result.
     labels : DataFrame
         One column per method that found something; clusters are numbered as in the first, as far as they agree.
@@ -196,7 +196,7 @@ def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer])
         row: dict[str, Any] = {"method": name, "clusters": None, "quality": None, "silhouette": None}
         if labels is not None:
             row |= {"clusters": len(np.unique(labels)), **measure(labels)}
-        row |= {f"novelty: {g}": None if labels is None else _agreement(labels, c) for g, c in given.items()}
+        row |= {f"overlap: {g}": None if labels is None else _agreement(labels, c) for g, c in given.items()}
         table.append(row | {"seconds": None if np.isnan(seconds) else seconds, "problem": why})
     found = {name: labels for name, (labels, _, _) in answers.items() if labels is not None}
     found = {name: match_labels(labels, next(iter(found.values()))) for name, labels in found.items()}

@@ -19,7 +19,7 @@ from ..core.embedding import KernelMap
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernels import Gaussian
-from ..core.metrics import feature_weights, novelty
+from ..core.metrics import feature_weights, overlap
 from ..core.problem import KernelEngine, Problem, indicators, remove_given, row_space
 from ..core.result import Result
 from ..core.solvers import Solver, Status
@@ -45,7 +45,7 @@ class Fit:
     mean : array, shape (d,)
     kernel_map : KernelMap
     values : array, shape (k,)
-    cost, novelty : float
+    cost, overlap : float
     weights : array, shape (d,)
         Share of each feature.
     history : dict of arrays
@@ -71,7 +71,7 @@ class Fit:
     kernel_map: KernelMap
     values: Array
     cost: float
-    novelty: float
+    overlap: float
     weights: Array
     history: dict[str, Array]
     status: Status
@@ -181,7 +181,7 @@ def fit_in_memory(
         kernel_map=result.kernel_map,
         values=result.values,
         cost=result.cost,
-        novelty=novelty(result.labels, given),
+        overlap=overlap(result.labels, given),
         weights=feature_weights(W, np.mean(centred**2, axis=0)),
         history=result.history,
         status=result.status,

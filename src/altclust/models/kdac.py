@@ -87,8 +87,8 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
     n_jobs : int, optional
         Processes that search side by side.
     callback : callable, optional
-        Called after each round with (round, F, change, novelty), the last NaN where rows are streamed; during the
-        search with (0, cost, share of it that is left, novelty) of the clearest view so far. A true answer ends the
+        Called after each round with (round, F, change, overlap), the last NaN where rows are streamed; during the
+        search with (0, cost, share of it that is left, overlap) of the clearest view so far. A true answer ends the
         rounds or the search that are under way with what there is.
     random_state : int, Generator or None
 
@@ -100,7 +100,7 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         The directions in which the new clustering lives, as rows; widest spread first.
     feature_weights_ : array, shape (n_features,)
         The share of each feature in those directions: diag(WWᵀ) times the feature's variance, summing to 1.
-    novelty_ : float
+    overlap_ : float
         NMI of `labels_` with the given clustering (the largest of several): 0 is new. NaN if nothing was given.
     quality_ : float
         HSIC(XW, U), at most k.
@@ -220,8 +220,8 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         fit = self._fit(X, y, how, generator(self.random_state))
         self._publish(fit)
         self._given = y
-        if self.novelty_ > 0.5:
-            alike = f"The view that was found resembles what was given (NMI {self.novelty_:.2f})"
+        if self.overlap_ > 0.5:
+            alike = f"The view that was found resembles what was given (NMI {self.overlap_:.2f})"
             warnings.warn(f"{alike}: raise novelty_weight, or change sigma or n_components.", UserWarning, stacklevel=2)
         if fit.status is not Status.CONVERGED:
             moves = fit.history["change_W"][-1], fit.history["change_U"][-1]
@@ -256,7 +256,7 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
 
     def _publish(self, fit: Fit) -> None:
         self.labels_, self.components_, self.mean_, self._map = fit.labels, fit.components, fit.mean, fit.kernel_map
-        self.quality_, self.cost_, self.novelty_ = float(np.sum(fit.values)), fit.cost, fit.novelty
+        self.quality_, self.cost_, self.overlap_ = float(np.sum(fit.values)), fit.cost, fit.overlap
         self.feature_weights_ = fit.weights
         self.history_, self.status_ = fit.history, str(fit.status)
         self.n_iter_ = len(fit.history["value"])

@@ -26,7 +26,7 @@ from .residuals import GivenMeans
 ARRAYS = ("labels_", "components_", "mean_", "feature_weights_", "feature_names_in_")
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
 SCALARS = {
-    "novelty_": "float",
+    "overlap_": "float",
     "quality_": "float",
     "cost_": "float",
     "status_": "str",
@@ -83,6 +83,7 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
 
 def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
     scalars = {"approximation_error_": 0.0, "subtract_given_": False} | meta["scalars"]  # which old models lack
+    scalars.setdefault("overlap_", scalars.get("novelty_"))  # its name until models had an overlap
     scalars = {name: _plain(name, scalars[name], kind) for name, kind in SCALARS.items()}
     q, k, d = (scalars[name] for name in ("n_components_", "n_clusters_", "n_features_in_"))
     if scalars["status_"] not in {*Status}:

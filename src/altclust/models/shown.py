@@ -113,9 +113,9 @@ class Shown:
         top = np.argsort(-model.feature_weights_, kind="stable")[:TOP]
         lines = {
             "clusters": f"{model.n_clusters_}, of {', '.join(f'{count:,}' for count in counts)} rows",
-            "novelty": "nothing was given"
-            if np.isnan(model.novelty_)
-            else f"NMI {model.novelty_:.3f} with what was given; 0 is new",
+            "overlap": "nothing was given"
+            if np.isnan(model.overlap_)
+            else f"NMI {model.overlap_:.3f} with what was given; 0 is new",
             "quality": f"{model.quality_:.3f} of at most {model.n_clusters_}",
             "carried by": ", ".join(f"{names[j]} {model.feature_weights_[j]:.0%}" for j in top),
             "status": f"{model.status_} after {model.n_iter_} rounds",

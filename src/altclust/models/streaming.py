@@ -24,7 +24,7 @@ from ..core.embedding import KernelMap, nearest, round_to_labels, unit_rows
 from ..core.engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
 from ..core.engines.recipes import Coordinates, RowEmbedding, RowGamma
 from ..core.kernels import Gaussian
-from ..core.metrics import feature_weights, novelty, table_nmi
+from ..core.metrics import feature_weights, overlap, table_nmi
 from ..core.problem import wide_directions
 from ..core.solvers import ISM, Solver
 from ..core.solvers.grassmann import orthonormal
@@ -253,7 +253,7 @@ def fit_streamed(
         kernel_map=map,
         values=embedding.values,
         cost=-engine.value(end.W, gamma),
-        novelty=_novelty(rows, labels, clusters, *found),
+        overlap=_overlap(rows, labels, clusters, *found),
         weights=feature_weights(table_W, np.diag(moments.scatter) / rows.n),
         history=history,
         status=end.status,
@@ -329,9 +329,9 @@ def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
     return [np.bincount(c[c >= 0], minlength=size) for c, size in zip(codes.T, clusters, strict=True)]
 
 
-def _novelty(rows: Rows, labels: Any, clusters: list[int], *found: Any) -> float:
+def _overlap(rows: Rows, labels: Any, clusters: list[int], *found: Any) -> float:
     """The largest NMI with a given clustering; counted where the rows are if the labels are not in memory."""
     if isinstance(labels, np.ndarray):
-        return novelty(labels, list(host(rows.codes).T))
+        return overlap(labels, list(host(rows.codes).T))
     tables = rows.total(contingency_block, clusters, *found) if clusters else ()
     return max(map(table_nmi, tables), default=float("nan"))

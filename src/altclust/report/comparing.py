@@ -74,6 +74,6 @@ def render_comparison(
 
 
 def _method(row: dict[str, Any], given: list[str]) -> dict[str, Any]:
-    formats = FIGURES | {f"novelty: {name}": "{:.2f}" for name in given} | {"seconds": "{:.1f}"}
+    formats = FIGURES | {f"overlap: {name}": "{:.2f}" for name in given} | {"seconds": "{:.1f}"}
     figures = ["–" if pd.isna(row[key]) else how.format(row[key]) for key, how in formats.items()]
     return {"name": row["method"], "problem": row["problem"], "figures": figures}

@@ -101,7 +101,7 @@ def summarise(
         alternative, model.labels_ if labels is None else labels, n, model.n_clusters_, cluster_names
     )
     nmis = [table_nmi(cross(one, found)[:-1, :-1]) for one in known]
-    novelty = max(nmis) if nmis else None if predicted else number(model.novelty_)
+    overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
     sizes = found.sizes.tolist()
     known, found = [collapse(one) for one in known], collapse(found)
     values = table.set_axis(features, axis=1) if values is None else as_frame(values)
@@ -116,7 +116,7 @@ def summarise(
         "columns": table.shape[1],
         "headline": headline(
             sizes,
-            novelty,
+            overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             weights,
             sure,
@@ -133,7 +133,7 @@ def summarise(
             "features": len(weights[MOST_WEIGHTS:]),
             "weight": float(sum(w["weight"] for w in weights[MOST_WEIGHTS:])),
         },
-        "novelty": novelty,
+        "overlap": overlap,
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
         "confidence": sure,
@@ -196,7 +196,7 @@ def _given(labelling: Labelling, found: Labelling, nmi: float) -> dict[str, Any]
     legend, columns = _legend(labelling), _legend(found)
     return {
         "name": labelling.name,
-        "novelty": nmi,
+        "overlap": nmi,
         "legend": legend,
         "counts": [[int(counts[row["code"], column["code"]]) for column in columns] for row in legend],
     }

@@ -24,7 +24,7 @@ BADGES = {
 
 def headline(
     sizes: Sequence[int],
-    novelty: float | None,
+    overlap: float | None,
     given: Sequence[tuple[str, float]],
     weights: Sequence[dict[str, Any]],
     confidence: dict[str, Any],
@@ -36,7 +36,7 @@ def headline(
     ----------
     sizes : sequence of int
         Rows in each cluster.
-    novelty : float or None
+    overlap : float or None
         The largest NMI with what was given; None where nothing was.
     given : sequence of (name, NMI)
         What was given, as far as its names are known.
@@ -51,26 +51,26 @@ def headline(
     dict
         tone (a key of `BADGES`), badge and sentence.
     """
-    tone = _tone(novelty, confidence)
+    tone = _tone(overlap, confidence)
     start = {"chance": "Nothing certain: ", "known": "Little that is new: "}.get(tone, "")
-    parts = [f"{start}{_clusters(sizes)}", *_newness(novelty, given), _carriers(weights)]
+    parts = [f"{start}{_clusters(sizes)}", *_newness(overlap, given), _carriers(weights)]
     sentence = f"{', '.join(parts)}; {_sureness(confidence)}."
     if not converged:
         sentence += " The search ended before it came to rest."
     return {"tone": tone, "badge": BADGES[tone], "sentence": sentence}
 
 
-def _tone(novelty: float | None, confidence: dict[str, Any]) -> str:
+def _tone(overlap: float | None, confidence: dict[str, Any]) -> str:
     p_value, stability = confidence["p_value"], confidence["stability"]
     if confidence["is_real"] is False:
         return "chance"
-    if novelty is not None and novelty > ALIKE:
+    if overlap is not None and overlap > ALIKE:
         return "known"
     if p_value is None:
         return "untested"
     if p_value > SURE or stability < STABLE:
         return "shaky"
-    return "first" if novelty is None else "clear"
+    return "first" if overlap is None else "clear"
 
 
 def _clusters(sizes: Sequence[int]) -> str:
@@ -81,20 +81,20 @@ def _clusters(sizes: Sequence[int]) -> str:
     return f"{len(sizes)} clusters of {listing([f'{size:,}' for size in sizes])} rows"
 
 
-def _newness(novelty: float | None, given: Sequence[tuple[str, float]]) -> list[str]:
-    if novelty is None:
+def _newness(overlap: float | None, given: Sequence[tuple[str, float]]) -> list[str]:
+    if overlap is None:
         return ["found without anything given"]
     names = [name for name, _ in given]
     if names in ([], ["given"]):
         names = ["what was given"]
-    most = f"NMI {novelty:.2f}" if len(names) == 1 else f"NMI at most {novelty:.2f}"
-    if novelty < NEW:
+    most = f"NMI {overlap:.2f}" if len(names) == 1 else f"NMI at most {overlap:.2f}"
+    if overlap < NEW:
         return [f"almost independent of {_few(names)} ({most})"]
-    if novelty <= ALIKE:
+    if overlap <= ALIKE:
         return [f"different from {_few(names)}, though not independent ({most})"]
-    alike = "much like" if novelty > SAME else "in part like"
+    alike = "much like" if overlap > SAME else "in part like"
     closest = max(given, key=lambda pair: pair[1])[0] if len(given) > 1 else names[0]
-    return [f"{alike} {closest} (NMI {novelty:.2f})"]
+    return [f"{alike} {closest} (NMI {overlap:.2f})"]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -75,7 +75,7 @@ def settle(
         and (k is None or k < min(n, MOST_ROWS))
     ):
         told = kdac.callback
-        watch = told and (lambda done, total, best: told(0, best.cost, 1 - done / total, best.novelty))
+        watch = told and (lambda done, total, best: told(0, best.cost, 1 - done / total, best.overlap))
         tuning = search_parameters(
             centred,
             given,

@@ -27,7 +27,7 @@ from ..core.alternation import solve
 from ..core.engines import DenseEngine
 from ..core.initialization import spectral_start
 from ..core.kernels import Gaussian
-from ..core.metrics import nmi, novelty
+from ..core.metrics import nmi, overlap
 from ..core.problem import Embedding, Problem, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import ISM, Solver
@@ -114,7 +114,7 @@ class Trial:
         Of the rows that were looked at.
     spectrum : array
         Leading eigenvalues of the centred normalised kernel of the projected rows.
-    novelty : float
+    overlap : float
     smallest : float
         Share of the rows in the smallest cluster.
     quality, cost : float
@@ -130,7 +130,7 @@ class Trial:
     W: Array
     labels: np.ndarray
     spectrum: Array
-    novelty: float
+    overlap: float
     smallest: float
     quality: float
     cost: float
@@ -285,7 +285,7 @@ def short_fit(
         W=result.W,
         labels=result.labels,
         spectrum=spectrum,
-        novelty=novelty(result.labels, question.given),
+        overlap=overlap(result.labels, question.given),
         smallest=float(np.bincount(result.labels, minlength=k).min() / len(X)),
         quality=result.quality,
         cost=result.cost,

@@ -84,7 +84,7 @@ def tune(
     n_clusters, n_components, novelty_weight, subtract_given : optional
         What is fixed already.
     rule : {"separation", "paper"}
-        "separation": clusters that stand apart and stay the same when σ moves, novelty as a constraint. "paper": the
+        "separation": clusters that stand apart and stay the same when σ moves, overlap as a constraint. "paper": the
         highest cluster quality among the points that satisfy Theorem 1's inequality or come closest, on a grid of σ
         and λ, with q at the largest eigengap.
     n_jobs : int, optional
@@ -228,7 +228,7 @@ def _widest(trials: list[Trial], best: int) -> int:
         == (chosen.source, chosen.n_clusters, chosen.n_components)
         and trial.sigma >= chosen.sigma
         and trial.smallest >= min(SMALLEST, chosen.smallest)
-        and not trial.novelty > max(NEWEST, chosen.novelty)
+        and not trial.overlap > max(NEWEST, chosen.overlap)
         and trial.separation >= chosen.separation / 2
         and nmi(trial.labels, chosen.labels) >= SAME
     ]
@@ -295,7 +295,7 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
 def _separation_score(table: pd.DataFrame) -> pd.Series:
     """Separation times persistence⁴; trials with outliers for clusters, or with nothing new, come last."""
     score = table["separation"] * table["persistence"] ** 4
-    return score - 1e3 * (table["smallest"] < SMALLEST) - 1e6 * (table["novelty"] > NEWEST)
+    return score - 1e3 * (table["smallest"] < SMALLEST) - 1e6 * (table["overlap"] > NEWEST)
 
 
 def _choose_separation(trials: list[Trial], table: pd.DataFrame) -> int:
@@ -306,7 +306,7 @@ def _choose_separation(trials: list[Trial], table: pd.DataFrame) -> int:
     clusters tell apart, since two clusters stay easily.
     """
     score = table["score"].to_numpy()
-    new = ~(table["novelty"] > NEWEST)
+    new = ~(table["overlap"] > NEWEST)
     allowed = (new & (table["source"] == "residual") & (table["smallest"] >= SMALLEST)).to_numpy()
     if score.max() >= FAINT or not allowed.any():
         return _widest(trials, int(np.argmax(score)))
@@ -324,7 +324,7 @@ def _explain_separation(row: pd.Series, table: pd.DataFrame) -> str:
     wider = row["score"] < table["score"].max()
     best = "the widest sigma that shows the clusters of the best" if wider else "the best"
     why = "none is clear, and this is the steadiest without the given means" if faint else best
-    new = "" if np.isnan(row["novelty"]) else f", NMI {row['novelty']:.2f} with what is given"
+    new = "" if np.isnan(row["overlap"]) else f", NMI {row['overlap']:.2f} with what is given"
     return (
         f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}, from the "
         f"{row['source']} path: cutting once more would cost {share:.1f} times as much, the labels agree to "

@@ -88,7 +88,7 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     run = json.loads((folder / "views" / "figures.json").read_text())
     assert run["command"] == "altclust find customers.csv --given segment --clusters 2 --out views"
     figures = only_view(folder / "views")
-    assert figures["novelty"] < 0.05
+    assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
     assert set(figures["confidence"]) == {"p_value", "stability", "verdict"}
     assert figures["confidence"]["p_value"] <= 0.05
@@ -287,7 +287,7 @@ def test_views_writes_columns_figures_and_pictures(folder, altclust):
         assert f"View {i}: {view['clusters']} clusters of " in words(done.stderr)
         assert set(view["feature_weights"]) == {"spend", "visits", "age", "height"}
     assert nmi(table["view_1"], table["truth"]) > 0.9
-    assert figures["views"][1]["novelty"] < 0.3
+    assert figures["views"][1]["overlap"] < 0.3
     own = {f"view_{i}.{kind}" for i in (1, 2) for kind in ("npz", "png")}
     assert names(out) == {"table.csv", "directions.csv", "figures.json", "report.html"} | own
     assert (out / "view_2.png").read_bytes().startswith(b"\x89PNG")
@@ -527,7 +527,7 @@ def test_compare_puts_methods_side_by_side(folder, altclust):
     assert nmi(table["residual"], table["truth"]) > 0.9
     rows = {row["method"]: row for row in json.loads((out / "comparison.json").read_text())["methods"]}
     assert set(rows) == {"Residual", "CIB", "COALA"}
-    assert rows["Residual"]["novelty: segment"] < 0.05
+    assert rows["Residual"]["overlap: segment"] < 0.05
     assert "needs counts" in rows["CIB"]["problem"]  # a few of them are below zero
     assert "needs counts" in words((out / "comparison.html").read_text())
     refused = altclust(*arguments, "--methods", "magic", "--out", "other")

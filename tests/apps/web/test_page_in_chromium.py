@@ -174,7 +174,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     assert taken(page, "Picture")[1].startswith(b"\x89PNG")
     figures = json.loads(taken(page, "Figures")[1])
     assert len(figures["views"]) == 2
-    assert figures["views"][0]["novelty"] < 0.05
+    assert figures["views"][0]["overlap"] < 0.05
 
 
 @pytest.mark.parametrize(

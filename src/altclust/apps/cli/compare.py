@@ -123,8 +123,8 @@ def _places(X: np.ndarray, given: list[np.ndarray]) -> np.ndarray:
 
 
 def _show(found: Comparison, task: Task) -> None:
-    novelties = [column for column in found.table.columns if column.startswith("novelty: ")]
-    columns = ["method", "clusters", "quality", "silhouette", *novelties, "seconds"]
+    overlaps = [column for column in found.table.columns if column.startswith("overlap: ")]
+    columns = ["method", "clusters", "quality", "silhouette", *overlaps, "seconds"]
     table = Table(*(plain(column) for column in columns), title="What each method found")
     rows = found.table.to_dict("records")
     for row in rows:
@@ -135,8 +135,8 @@ def _show(found: Comparison, task: Task) -> None:
     for row in rows:
         if row["problem"]:
             console.print(printable(f"{row['method']}: {row['problem']}"), markup=False, highlight=False)
-    if novelties:
-        console.print("Novelty is the NMI with what is given: 0 is new.")
+    if overlaps:
+        console.print("Overlap is the NMI with what is given: 0 is new.")
     console.print(
         f"Open {task.out / 'comparison.html'}; labels are in {task.out / f'table{task.table.suffix}'}.", markup=False
     )

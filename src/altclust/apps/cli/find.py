@@ -117,7 +117,7 @@ def show(figures: dict[str, Any], task: Task) -> None:
     table = Table(title="The alternative view", show_header=False)
     top = list(view["feature_weights"].items())[:5]
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    table.add_row("novelty", f"{view['novelty']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is new)")
+    table.add_row("overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is new)")
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
     table.add_row("features", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:

@@ -139,7 +139,7 @@ def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
         "name": name,
         "clusters": model.n_clusters_,
         "cluster_sizes": np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_).tolist(),
-        "novelty": number(model.novelty_),
+        "overlap": number(model.overlap_),
         "quality": model.quality_,
         "cost": model.cost_,
         "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},

@@ -80,10 +80,10 @@ class Live:
         self.progress.update(self.bar, completed=done, total=total)
         return self.interrupted
 
-    def round(self, number: int, value: float, change: float, novelty: float) -> bool:
+    def round(self, number: int, value: float, change: float, overlap: float) -> bool:
         """KDAC's callback: the search comes first, with number 0, and then the rounds."""
         where = "clearest so far" if number == 0 else f"round {number}"
-        new = "" if math.isnan(novelty) else f", novelty {novelty:.3f}"
+        new = "" if math.isnan(overlap) else f", overlap {overlap:.3f}"
         figures = "" if math.isnan(value) else f"{where}: objective {value:.3f}{new}"
         if number == 0 and self.refined:  # a view that was found is tested
             self.progress.update(self.bar, description=COMPARING, completed=1 - change, total=1, figures="")

@@ -27,8 +27,8 @@ Examples:
     altclust tune customers.csv --given segment --clusters 3 --jobs 0 --resume tuning --out tuning
 """
 SHOWN = {
-    "separation": ("source", "n_clusters", "n_components", "sigma", "novelty", "separation", "persistence", "score"),
-    "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "novelty", "quality", "inequality", "score"),
+    "separation": ("source", "n_clusters", "n_components", "sigma", "overlap", "separation", "persistence", "score"),
+    "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "overlap", "quality", "inequality", "score"),
 }
 HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
 FILES = r"tuning\.csv|parameters\.json"

@@ -87,11 +87,11 @@ def _announce(i: int, model: KDAC, bar: Live, sure: bool) -> bool:
 def _show(figures: dict[str, Any], task: Task) -> None:
     console = Console()
     if figures["views"]:
-        table = Table("view", "rows in each cluster", "novelty", "p-value", "stability", "features", title="The views")
+        table = Table("view", "rows in each cluster", "overlap", "p-value", "stability", "features", title="The views")
         for i, view in enumerate(figures["views"], 1):
             top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
             sure = view["confidence"] or {"p_value": None, "stability": None}
-            numbers = [_shown(value) for value in (view["novelty"], sure["p_value"], sure["stability"])]
+            numbers = [_shown(value) for value in (view["overlap"], sure["p_value"], sure["stability"])]
             table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, plain(top))
         console.print(table)
     else:

@@ -95,8 +95,8 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
         if view.known is not None:
             st.metric(
                 "Overlap",
-                f"{view.model.novelty_:.2f}",
-                **_change(view.model.novelty_, before and before.novelty_, "inverse"),
+                f"{view.model.overlap_:.2f}",
+                **_change(view.model.overlap_, before and before.overlap_, "inverse"),
                 help="With what you know (normalised mutual information): 0 is entirely new, 1 is the same.",
             )
     with sure:

@@ -89,7 +89,7 @@ class View:
     def warnings(self) -> list[str]:
         """What should be known before the view is trusted."""
         said = []
-        if self.model.novelty_ > ALIKE:
+        if self.model.overlap_ > ALIKE:
             said.append("This view resembles what was given: move the slider towards novelty, or use other columns.")
         if self.stopped:
             said.append("The search was stopped early: this is the best that it had found until then.")

@@ -1,4 +1,4 @@
-"""What all methods share: checked rows and labels in, labels and their novelty out."""
+"""What all methods share: checked rows and labels in, labels and their overlap out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from ...base.backend import Array
 from ...base.sklearn_compat import Interval, StrOptions
 from ...base.validation import centre, check_given, check_parameters, check_rows, check_sizes, generator
-from ...core.metrics import novelty
+from ...core.metrics import overlap
 from ...search.heuristics import median_distance, number_of_clusters
 
 
@@ -24,7 +24,7 @@ class Baseline(ClusterMixin, BaseEstimator):
     ----------
     labels_ : int array, shape (n_samples,)
     n_clusters_ : int
-    novelty_ : float
+    overlap_ : float
         NMI of `labels_` with what is given, the largest of several: 0 is new. NaN if nothing was given.
     mean_ : array, shape (n_features,)
     """
@@ -58,7 +58,7 @@ class Baseline(ClusterMixin, BaseEstimator):
         self.n_clusters_ = self._count(centred, given, rng)
         self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.novelty_ = novelty(self.labels_, given)
+        self.overlap_ = overlap(self.labels_, given)
         return self
 
     def _count(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> int:

@@ -112,7 +112,7 @@ class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
     >>> from altclust.baselines import Residual
     >>> from altclust.datasets import views
     >>> data = views(200, ("blobs", "blobs"), (2, 2), random_state=0)
-    >>> bool(Residual(2, random_state=0).fit(data.X, data.given).novelty_ < 0.1)
+    >>> bool(Residual(2, random_state=0).fit(data.X, data.given).overlap_ < 0.1)
     True
     """
 

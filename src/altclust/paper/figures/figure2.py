@@ -99,7 +99,7 @@ def _fit(task: Task) -> tuple[KDAC, dict[str, Any]]:
     sizes = np.bincount(model.labels_, minlength=task.n_clusters)
     return model, {
         "nmi": truth,
-        "novelty": round(model.novelty_, 12),
+        "novelty": round(model.overlap_, 12),
         "quality": model.quality_,
         "cluster_sizes": sizes,
         "status": model.status_,

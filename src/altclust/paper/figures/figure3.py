@@ -71,7 +71,7 @@ def make(out: Path, dimensions: tuple[int, ...] = DIMENSIONS) -> Section:
                 "status": model.status_,
                 "rounds": model.n_iter_,
                 "nmi": nmi(model.labels_, data.alternative),
-                "novelty": model.novelty_,
+                "novelty": model.overlap_,
             }
     eigen_step = {METHODS[method]: times for method, times in eigen.items()}
     whole_step = {name: {d: phi[d] + t for d, t in times.items()} for name, times in eigen_step.items()}

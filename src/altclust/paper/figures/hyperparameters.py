@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ...core.alternation import solve
 from ...core.certificate import eigengap
-from ...core.metrics import nmi, novelty
+from ...core.metrics import nmi, overlap
 from ...core.solvers import SOLVERS, Status
 from ...report.plotting import COLOURS
 from ...search.heuristics import median_distance
@@ -85,7 +85,7 @@ def fit(task: Task) -> Point:
         ratio=float(right / max(left, 1e-300)),
         gap_q=int(np.argmax(gaps)) + 1,
         nmi=float("nan") if task.alternative is None else nmi(result.labels, task.alternative),
-        novelty=novelty(result.labels, [task.given]),
+        novelty=overlap(result.labels, [task.given]),
         converged=result.status is Status.CONVERGED,
     )
 
