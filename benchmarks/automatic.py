@@ -1,6 +1,6 @@
-"""What choosing costs: the automatic fit, and the search in it, in units of one fit with the chosen values.
+"""The cost of automatic parameters: the automatic fit and its search, relative to one fit with the chosen values.
 
-All in one run and by turns, because absolute times mislead on a shared machine.
+All are measured alternately in one run, because absolute times are unreliable on a shared machine.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How often `confidence_` is right: tables with one clustering and noise, and tables with a second one."""
+"""How often `confidence_` is right, on tables with one clustering and on tables with a second one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def table(kind: str, seed: int, n: int) -> Dataset:
 
 
 def ask(kind: str, seed: int, n: int) -> dict:
-    """One table: is its (second) view called real?"""
+    """Whether the (second) view of one table is called significant."""
     data = table(kind, seed, n)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
@@ -47,7 +47,7 @@ def ask(kind: str, seed: int, n: int) -> dict:
 
 
 def discover(seed: int, n: int) -> dict:
-    """Three views and nothing given: how well is each found, and how many are there?"""
+    """Three views and nothing given: how well each is found, and how many."""
     data = family("three views", seed, n)
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--views", type=int, default=10, help="tables with three views")
     parser.add_argument("--rows", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--report", action="store_true", help="only print what the results file holds")
+    parser.add_argument("--report", action="store_true", help="only print the contents of the results file")
     options = parser.parse_args()
     lines = options.out.read_text().splitlines() if options.out.exists() else []
     records = [json.loads(line) for line in lines]

@@ -1,8 +1,8 @@
 """Which criterion that needs no labels finds the right trial of a search?
 
-Every task is searched once with k open. Each trial then has its NMI with the truth and several criteria; a criterion is
-worth what the trials that it chooses are worth. All choose among the same trials: those with novelty and without tiny
-clusters come first. Criteria are compared on even seeds; odd seeds and the paper's sets tell what the choice is worth.
+Every task is searched once, including for k. Each trial then has its NMI with the truth and several criteria; a
+criterion is judged by the NMI of the trials that it chooses. All choose among the same trials: those with low overlap
+and without tiny clusters come first. Criteria are compared on even seeds, reported on odd seeds and the paper's sets.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import pandas as pd
 from sklearn.metrics import silhouette_score
 
 from altclust.base.backend import Array
+from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.embedding import informative, round_to_labels
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
 from altclust.core.problem import Embedding, indicators, remove_given, row_space
+from altclust.search.selection import SMALLEST
 from altclust.search.trajectories import Trial
-from altclust.search.tuning import NEWEST, SMALLEST, tune
+from altclust.search.tuning import tune
 from quality import chosen_tasks, markdown, parser, read, run, task_key
 from tasks import FAMILIES, Task
 
-HALVES = 4  # random halves of the rows that are clustered again
+HALVES = 4  # number of random halves of the rows that are clustered again
 PERMUTATIONS = 20
 KEPT = ("source", "n_clusters", "separation", "persistence", "overlap", "smallest", "quality", "cost", "chosen")
 
@@ -54,7 +56,7 @@ def embed(Z: Array, trial: Trial) -> Embedding:
 
 
 def eigengap(Z: Array, trial: Trial) -> float:
-    """w_k − w_(k+1) of the normalised kernel; its centred form has them from w_2 on."""
+    """w_k − w_(k+1) of the normalised kernel; the centred kernel has the eigenvalues from w_2 on."""
     values = embed(Z, trial).values
     return float(values[-2] - values[-1])
 
@@ -87,12 +89,12 @@ def examine(task: Task) -> dict:
     """Every trial of a search with its criteria and its NMI with the truth."""
     tuning = tune(task.X, task.given, random_state=0)
     rows = task.X[tuning.rows]
-    looked_at, _ = row_space(rows - rows.mean(axis=0))
-    residual = remove_given(looked_at, list(task.given[tuning.rows].T))
+    sampled, _ = row_space(rows - rows.mean(axis=0))
+    residual = remove_given(sampled, list(task.given[tuning.rows].T))
     rng = np.random.default_rng(0)
     trials = tuning.table[list(KEPT)].to_dict("records")
     for record, trial in zip(trials, tuning.trials, strict=True):
-        Z = (residual if trial.source == "residual" else looked_at) @ trial.W
+        Z = (residual if trial.source == "residual" else sampled) @ trial.W
         record["truth"] = nmi(trial.labels, task.truth[tuning.rows])
         record["eigengap"] = eigengap(Z, trial)
         record["silhouette"] = silhouette(Z, trial)
@@ -102,18 +104,22 @@ def examine(task: Task) -> dict:
 
 
 def choose(trials: pd.DataFrame, criterion: Criterion | None) -> pd.Series:
-    """The best trial: new before not new, then no tiny cluster before tiny ones, then by the criterion.
+    """The best trial: by low overlap first, then by the absence of tiny clusters, then by the criterion.
 
-    Without a criterion it is the one that the search chose.
+    Without a criterion it is the choice of the search.
     """
     if criterion is None:
         return trials[trials["chosen"]].iloc[0]
-    last_key_first = (-criterion(trials).fillna(-np.inf), trials["smallest"] < SMALLEST, trials["overlap"] > NEWEST)
+    last_key_first = (
+        -criterion(trials).fillna(-np.inf),
+        trials["smallest"] < SMALLEST,
+        trials["overlap"] > ALTERNATIVE,
+    )
     return trials.iloc[np.lexsort(last_key_first)[0]]
 
 
 def report(records: list[dict]) -> str:
-    """Criterion by mean NMI of its choices, best on even seeds first."""
+    """The mean NMI of each criterion's choices, sorted by even seeds."""
     tables = [pd.DataFrame(record["trials"]) for record in records]
     generated = np.array([record["family"] in FAMILIES for record in records])
     odd = np.array([record["seed"] % 2 == 1 for record in records])

@@ -1,6 +1,6 @@
-"""What the face costs beside what it shows: reading beside pandas, a report and a warm refit beside the fit.
+"""The cost of reading a table compared with pandas, and of a report and a warm refit compared with a fit.
 
-Everything runs in turn in one process; what counts are the ratios.
+Everything runs alternately in one process, and the ratios matter.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def seconds(run: Callable[[], Any], times: int) -> float:
 
 
 def refit(model: KDAC, X: pd.DataFrame, given: pd.Series, weight: float) -> KDAC:
-    """What a move of the page's slider does."""
+    """The fit that a move of the web app's slider triggers."""
     return KDAC(
         model.n_clusters_,
         n_components=model.n_components_,
@@ -57,7 +57,7 @@ def refit(model: KDAC, X: pd.DataFrame, given: pd.Series, weight: float) -> KDAC
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000, help="of the table that is read and reported on")
+    parser.add_argument("--rows", type=int, default=100_000, help="rows of the table that is read and reported on")
     parser.add_argument("--times", type=int, default=5)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -86,7 +86,7 @@ def main() -> None:
     fixed = {"n_clusters": 3, "n_components": 2, "sigma": 1.0, "random_state": 0}
     model = KDAC(**fixed).fit(X, given)
     fit = seconds(lambda: KDAC(**fixed).fit(X, given), asked.times)
-    model.certificate_  # noqa: B018  (its cost is the fit's, not the page's)
+    model.certificate_  # noqa: B018  (its cost belongs to the fit, not to the report)
     page = seconds(lambda: render(summarise(model, X, given, confidence=False)), asked.times)
     size = len(render(summarise(model, X, given, confidence=False)))
     row("report", page, "a fit with everything fixed", fit)

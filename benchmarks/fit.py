@@ -1,7 +1,7 @@
-"""A whole KDAC fit (ISM, spectral start, fixed parameters) beside one SpectralClustering fit of the same rows.
+"""A KDAC fit (ISM, spectral start, fixed parameters) compared with a SpectralClustering fit of the same rows.
 
-Both run in turn in one process, so that a busy machine slows both; what counts is the ratio of their medians. The sets
-are generated in the shapes of the paper's, with its parameters; ``--files`` takes the authors' files instead.
+Both run alternately in one process, so that a busy machine slows both; the ratio of their medians is reported. The
+sets are generated in the shapes of the paper's, with its parameters; ``--files`` uses the authors' files instead.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sklearn.cluster import SpectralClustering
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.base import parallel
 from altclust.datasets import load_moons_noise, moons
-from altclust.models import kdac as estimators
 from altclust.paper import load_task
 
 
 @dataclass(frozen=True)
 class Set:
-    """Rows, what is given, and KDAC's parameters."""
+    """Rows, the given clustering, and KDAC's parameters."""
 
     name: str
     X: np.ndarray
@@ -62,17 +62,17 @@ def sets(files: bool) -> list[Set]:
 
 
 def threads(sizes: tuple[int, ...] = (400, 1000, 2000)) -> Table:
-    """One BLAS thread beside all of them: why small fits keep to one."""
+    """One BLAS thread compared with all: why small fits use one."""
     table = Table(title="The same fit with one thread and with all of them, ms")
     for column in ("rows", "one thread", "all threads", "ratio"):
         table.add_column(column, justify="right")
-    keep = estimators.FEW_ROWS
+    keep = parallel.FEW_ROWS
     for n in sizes:
         data = moons(n, noise_columns=3, random_state=0)
         model = KDAC(2, n_components=6, sigma=0.2, novelty_weight=0.1, scaling="paper", random_state=0)
         X, medians = noisy_moons(data.X), []
         for few in (n + 1, 0):
-            estimators.FEW_ROWS = few
+            parallel.FEW_ROWS = few
             record = []
             for _ in range(5):
                 start = time.perf_counter()
@@ -80,13 +80,13 @@ def threads(sizes: tuple[int, ...] = (400, 1000, 2000)) -> Table:
                 record.append(time.perf_counter() - start)
             medians.append(float(np.median(record)))
         table.add_row(str(n), *(f"{m * 1e3:.0f}" for m in medians), f"{medians[1] / medians[0]:.2f}")
-    estimators.FEW_ROWS = keep
+    parallel.FEW_ROWS = keep
     return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", action="store_true", help="the authors' files (ALTCLUST_DATA)")
+    parser.add_argument("--files", action="store_true", help="use the authors' files (ALTCLUST_DATA)")
     parser.add_argument("--repeats", type=int, default=15)
     options = parser.parse_args()
     table = Table(title="A fit of KDAC beside a fit of SpectralClustering (wanted: at most 3 times)")

@@ -1,9 +1,8 @@
-"""Many visitors of the page at once: errors, memory, waiting, and what one long job costs the others.
+"""Many visitors of the web app at once: errors, memory, waiting times, and the effect of a long job on others.
 
-Starts the real server in a process of its own and speaks to it as browsers do, so that nearly all processor time is the
-server's. Every visitor uploads a table of their own and takes turns between what people do on the page: press "Find
-another view" with everything left to altclust (a search of all settings), and then move the slider three times (a short
-fit each).
+Starts the real server in its own process and sends messages like a browser, so that nearly all processor time is the
+server's. Every visitor uploads a table, presses "Find another view" with automatic parameters (a full search), moves
+the slider three times (a short fit each), and so on.
 
     python benchmarks/load.py                                      # 20 visitors, 200 fits of 1,000 rows, ten minutes
     python benchmarks/load.py --users 4 --fits 16 --rows 200 --long-rows 0
@@ -33,14 +32,14 @@ if __package__ in (None, ""):
 from benchmarks.page_server import Server, serving
 from benchmarks.visitor import Visitor
 
-EVERY = 20  # fits between two looks at the memory
-AHEAD = re.compile(r"(\d+) before you")
-REFUSED = "searches are waiting already"
-WEIGHTS = ("20", "0.1", "5")  # where the slider goes after a search
+EVERY = 20  # fits between two measurements of memory
+AHEAD = re.compile(r"(\d+) searches are first")
+REFUSED = "searches are already waiting"
+WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
 
 def table(rows: int, seed: int) -> bytes:
-    """A CSV with three known blobs and two moons behind them."""
+    """A CSV with three given blobs and two hidden moons."""
     data = datasets.views(rows, ("blobs", "moons"), (3, 2), random_state=seed)
     frame = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(given=data.given)
     return frame.to_csv(index=False).encode()
@@ -48,35 +47,35 @@ def table(rows: int, seed: int) -> bytes:
 
 @dataclass
 class Fit:
-    """One fit as its visitor saw it."""
+    """One fit from the view of its visitor."""
 
     kind: str
     first: float  # seconds from the click to the first message
     whole: float
     gaps: list[float] = field(default_factory=list)  # seconds between two messages
-    ahead: list[int] = field(default_factory=list)  # how many were told to be before, one after the other
+    ahead: list[int] = field(default_factory=list)  # the numbers of searches ahead, as shown on the page
 
 
 async def find(visitor: Visitor) -> Fit:
     """Press the button and wait for the result."""
-    start, before, told = time.monotonic(), visitor.times, len(visitor.sentences)
+    start, before, count = time.monotonic(), visitor.times, len(visitor.sentences)
     await visitor.press("find")
     await visitor.settled(before)
-    return _fit("search", visitor, start, told)
+    return _fit("search", visitor, start, count)
 
 
 async def slide(visitor: Visitor, weight: str) -> Fit:
     """Move the slider and wait for the result."""
-    start, before, told = time.monotonic(), visitor.times, len(visitor.sentences)
+    start, before, count = time.monotonic(), visitor.times, len(visitor.sentences)
     await visitor.choose("weight-", weight)
     await visitor.settled(before)
-    return _fit("slider", visitor, start, told)
+    return _fit("slider", visitor, start, count)
 
 
-def _fit(kind: str, visitor: Visitor, start: float, told: int) -> Fit:
+def _fit(kind: str, visitor: Visitor, start: float, count: int) -> Fit:
     end = time.monotonic()
-    moments = [moment for moment, _ in visitor.sentences[told:]] or [end]
-    ahead = [int(found[1]) for _, text in visitor.sentences[told:] if (found := AHEAD.search(text))]
+    moments = [moment for moment, _ in visitor.sentences[count:]] or [end]
+    ahead = [int(found[1]) for _, text in visitor.sentences[count:] if (found := AHEAD.search(text))]
     gaps = [later - earlier for earlier, later in pairwise(moments)]
     return Fit(kind, moments[0] - start, end - start, gaps, ahead)
 
@@ -94,7 +93,7 @@ async def visiting(url: str):
 
 @dataclass
 class Crowd:
-    """What came of many visitors at once."""
+    """The results of many visitors at once."""
 
     asked: int = 0
     fits: list[Fit] = field(default_factory=list)
@@ -103,18 +102,18 @@ class Crowd:
 
     @property
     def growth(self) -> float:
-        """Memory after the last fifth of the fits against that after the second tenth up to the third."""
+        """Mean of the last three measurements of memory over that of the first three."""
         early, late = self.memory[:3], self.memory[-3:]
         return statistics.mean(late) / statistics.mean(early)
 
     @property
     def falling(self) -> bool:
-        """Whether the number before a visitor never rose while they waited."""
+        """Whether the number of searches ahead never increased for any visitor."""
         return all(fit.ahead == sorted(fit.ahead, reverse=True) for fit in self.fits)
 
 
 async def crowd(server: Server, users: int, fits: int, rows: int, every: int = EVERY) -> Crowd:
-    """So many visitors share so many fits: a search, the slider three times, a search, ..."""
+    """`users` visitors share `fits` fits: a search, the slider three times, a search, ..."""
     seen = Crowd()
 
     async def visit(seed: int) -> None:
@@ -140,14 +139,14 @@ async def crowd(server: Server, users: int, fits: int, rows: int, every: int = E
 
 @dataclass
 class Beside:
-    """What others see while nothing, or something long, is under way."""
+    """Times of other visitors, with or without a long job running."""
 
     reruns: list[float]
     fits: list[Fit]
 
 
 async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
-    """One visitor reruns the page again and again, another one searches."""
+    """One visitor reruns the page repeatedly while another one searches."""
     async with visiting(server.url) as looking, visiting(server.url) as searching:
         await searching.upload("small.csv", table(rows, 0))
         reruns: list[float] = []
@@ -164,7 +163,7 @@ async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
 
 
 async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -> tuple[Beside, Beside, bool]:
-    """What others see without and with comparisons with chance of large tables; whether those still ran at the end."""
+    """Times of others without and with significance tests of large tables; whether those still ran at the end."""
     async with visiting(server.url) as first, visiting(server.url) as second:
         visitors = [first, second][:longs]
         for visitor in visitors:
@@ -172,9 +171,9 @@ async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -
             await find(visitor)
         alone = await beside(server, rows)
         for visitor in visitors:
-            told = len(visitor.sentences)
+            count = len(visitor.sentences)
             await visitor.press("sure")
-            await visitor.until(lambda visitor=visitor, told=told: len(visitor.sentences) > told)
+            await visitor.until(lambda visitor=visitor, count=count: len(visitor.sentences) > count)
         crowded = await beside(server, rows)
         running = any(visitor.shown("progress") for visitor in visitors)
         for visitor in visitors:
@@ -185,7 +184,7 @@ async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -
 
 
 async def turned_away(server: Server, people: int, rows: int) -> tuple[int, list[str]]:
-    """All press the button at the same moment; how many get the sentence, and what went wrong."""
+    """All press the button at the same moment; the number of refusals, and the errors."""
     visitors = [Visitor(server.url) for _ in range(people)]
     content = table(rows, 0)
     for visitor in visitors:
@@ -206,12 +205,12 @@ async def turned_away(server: Server, people: int, rows: int) -> tuple[int, list
 
 
 def was_refused(visitor: Visitor) -> bool:
-    """Whether the page says that too many wait."""
+    """Whether the page says that too many searches are waiting."""
     return any(REFUSED in alert.body for alert in visitor.shown("alert"))
 
 
 async def left_behind(server: Server, rows: int) -> float:
-    """Seconds from a closed tab to the end of its long job, which makes room for another one's."""
+    """Seconds from closing a tab to the end of its long job, when another one's starts."""
     first = Visitor(server.url)
     await first.open()
     async with visiting(server.url) as second:
@@ -219,19 +218,19 @@ async def left_behind(server: Server, rows: int) -> float:
             await visitor.upload("table.csv", table(rows, 1))
             await find(visitor)
         for visitor in (first, second):
-            told = len(visitor.sentences)
+            count = len(visitor.sentences)
             await visitor.press("sure")
-            await visitor.until(lambda visitor=visitor, told=told: len(visitor.sentences) > told)
+            await visitor.until(lambda visitor=visitor, count=count: len(visitor.sentences) > count)
         if not second.sentences[-1][1].startswith("Waiting"):
-            raise AssertionError(f"two long jobs run side by side: {second.sentences[-1]}")
+            raise AssertionError(f"two long jobs run at the same time: {second.sentences[-1]}")
         await first.close()
         start = time.monotonic()
-        await second.until(lambda: second.sentences[-1][1].startswith("Comparing"))
+        await second.until(lambda: second.sentences[-1][1].startswith("Testing"))
         return time.monotonic() - start
 
 
 async def emptied(server: Server, seconds: float = 150.0) -> tuple[int, int]:
-    """Sessions and bytes of uploads that are left once everybody is gone."""
+    """Sessions and bytes of uploads that remain after all visitors have left."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and (server.sessions() or server.uploads()):
         await asyncio.sleep(2)
@@ -239,7 +238,7 @@ async def emptied(server: Server, seconds: float = 150.0) -> tuple[int, int]:
 
 
 def median(values: Sequence[float]) -> float:
-    """The median; not a number where there is nothing."""
+    """The median; NaN if there are no values."""
     return statistics.median(values) if values else float("nan")
 
 
@@ -255,16 +254,16 @@ async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
         if long_rows:
             for longs in (1, 2):
                 alone, crowded, running = await long_jobs(server, rows, long_rows, longs)
-                show(f"{longs} comparison(s) with chance, {long_rows:,} rows, all the time", running)
+                show(f"{longs} significance test(s), {long_rows:,} rows, still running", running)
                 ratio = median(crowded.reruns) / median(alone.reruns)
-                show("  a plain rerun alone, beside (ms), ratio", f"{1e3 * median(alone.reruns):.0f}",
+                show("  a plain rerun without, with (ms), ratio", f"{1e3 * median(alone.reruns):.0f}",
                      f"{1e3 * median(crowded.reruns):.0f}", f"{ratio:.2f}")  # fmt: skip
                 for what in ("first", "whole"):
                     before, after = (median([getattr(fit, what) for fit in one.fits]) for one in (alone, crowded))
                     name = "click to first message" if what == "first" else "whole search"
-                    show(f"  {name} alone, beside (s), ratio", f"{before:.2f} {after:.2f} {after / before:.2f}")
+                    show(f"  {name} without, with (s), ratio", f"{before:.2f} {after:.2f} {after / before:.2f}")
                 gaps = [max(fit.gaps, default=0.0) for one in (alone, crowded) for fit in one.fits]
-                show("  longest silence between messages alone, beside (s)",
+                show("  longest time between messages without, with (s)",
                      f"{max(gaps[:3]):.2f} {max(gaps[3:]):.2f}")  # fmt: skip
         began = time.monotonic()
         seen = await crowd(server, users, fits, rows)
@@ -276,21 +275,21 @@ async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
         show("errors in pages, lines in the server's terminal", len(seen.wrong), len(server.complaints()))
         for line in [*seen.wrong, *server.complaints()][:10]:
             show("  ", line[:200])
-        show("click to first message, median and most (s)", f"{median([fit.first for fit in searches]):.2f}",
+        show("click to first message, median and maximum (s)", f"{median([fit.first for fit in searches]):.2f}",
              f"{max(fit.first for fit in searches):.2f}")  # fmt: skip
         gaps = [gap for fit in searches for gap in fit.gaps]
-        show("silence between messages, median and most (s)", f"{median(gaps):.2f} {max(gaps, default=0.0):.2f}")
+        show("time between messages, median and maximum (s)", f"{median(gaps):.2f} {max(gaps, default=0.0):.2f}")
         waited = [fit for fit in searches if fit.ahead]
-        show("searches that were told how many are before them", len(waited))
-        show("most before one, and whether the number only fell", max((fit.ahead[0] for fit in waited), default=0),
+        show("searches that showed the number ahead of them", len(waited))
+        show("largest number ahead, and whether it never increased", max((fit.ahead[0] for fit in waited), default=0),
              seen.falling)  # fmt: skip
         show(f"memory after every {EVERY} fits (MB)", *(f"{one:.0f}" for one in seen.memory))
         if len(seen.memory) >= 6:
-            show("  growth, last three looks against the first three", f"{seen.growth:.3f}")
+            show("  growth, last three measurements over the first three", f"{seen.growth:.3f}")
         if long_rows:
             show("a tab is closed: its long job ends after (s)", f"{await left_behind(server, rows):.0f}")
         refused, wrong = await turned_away(server, users + 6, 200)
-        show(f"of {users + 6} who press at once: turned away with a sentence", refused)
+        show(f"of {users + 6} who press at once: refused with a message", refused)
         show("  errors in pages", len(wrong))
         sessions, uploads = await emptied(server)
         show("after all have left: sessions, bytes of uploads, memory", sessions, uploads, f"{server.memory():.0f} MB")
@@ -300,11 +299,11 @@ async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--users", type=int, default=20)
-    parser.add_argument("--fits", type=int, default=200, help="in all")
+    parser.add_argument("--fits", type=int, default=200, help="total number of fits")
     parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--long-rows", type=int, default=100_000, help="of the long jobs; 0 leaves it out")
+    parser.add_argument("--long-rows", type=int, default=100_000, help="rows of the long jobs; 0: no long jobs")
     arguments = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server never stays behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is always stopped
     asyncio.run(run(arguments.users, arguments.fits, arguments.rows, arguments.long_rows))
 
 

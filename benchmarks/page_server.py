@@ -1,4 +1,4 @@
-"""The page's real server in a process of its own, as `altclust explore` starts it, for benchmarks and tests."""
+"""The web app's real server in its own process, as `altclust explore` starts it, for benchmarks and tests."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ import requests
 
 @dataclass
 class Server:
-    """The page's server, in a process of its own."""
+    """The web app's server in its own process."""
 
     url: str
     process: subprocess.Popen[bytes]
     log: Path
 
     def memory(self, figure: str = "VmRSS") -> float:
-        """Megabytes that it holds (resident set); VmHWM is the most that it ever held."""
+        """Resident memory in megabytes; VmHWM is its maximum so far."""
         for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
             if line.startswith(figure):
                 return int(line.split()[1]) / 1024
         raise OSError("the server has ended")
 
     def figures(self) -> dict[str, float]:
-        """What it counts itself: sessions, and bytes of uploads."""
-        told = requests.get(f"{self.url}/_stcore/metrics", timeout=60).text
-        pairs = (line.rsplit(" ", 1) for line in told.splitlines() if not line.startswith("#"))
+        """The server's own metrics: sessions, and bytes of uploads."""
+        metrics = requests.get(f"{self.url}/_stcore/metrics", timeout=60).text
+        pairs = (line.rsplit(" ", 1) for line in metrics.splitlines() if not line.startswith("#"))
         return {name: float(value) for name, value in pairs}
 
     def sessions(self) -> int:
-        """Tabs that are open."""
+        """Number of open tabs."""
         return int(next(value for name, value in self.figures().items() if name.startswith("active_sessions")))
 
     def uploads(self) -> int:
-        """Bytes of uploaded files that it keeps."""
+        """Bytes of stored uploads."""
         return int(sum(value for name, value in self.figures().items() if "UploadedFileManager" in name))
 
     def complaints(self) -> list[str]:
-        """Lines in its terminal beyond the one that says where it is: warnings and errors."""
+        """Lines in its terminal after the first, which has the address: warnings and errors."""
         return [line for line in self.log.read_text().splitlines()[1:] if line.strip()]
 
 
 @contextmanager
 def serving(*arguments: str, **environment: str) -> Iterator[Server]:
-    """A server that is ready, until the end of the block; Ctrl-C ends it."""
+    """A running server, stopped by an interrupt at the end of the block."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,10 +1,9 @@
-"""How well the defaults find the hidden clustering of every task, beside simpler methods and beside the best fixed fit.
+"""How well the defaults find the hidden clustering of every task, compared with other methods and the best fixed fit.
 
-"Ours" is `KDAC` with nothing set, and again with the true k; the other methods have a column each, at the true k. The
-"ceiling" is the best of many fits with fixed parameters at the true k, chosen with the truth at hand; all start at the
-spectral start, so that a search with other starts can pass it. Every finished task is a line of the results file, and
-an interrupted run goes on where it stopped.
-``--report`` prints the table.
+"Ours" is `KDAC` with defaults, and again with the true k; the other methods have a column each, at the true k. The
+"ceiling" is the best of many fits with fixed parameters at the true k, chosen by the truth; all use the spectral start,
+so a search with other starts can exceed it. Every finished task is a line of the results file, and an interrupted run
+can be resumed. ``--report`` prints the table.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from altclust.models.comparison import METHODS as BASELINES
 from altclust.search.heuristics import median_distance
 from tasks import FAMILIES, SEEDS, Task, generated, paper
 
-WIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.06)  # σ over the median distance
+WIDTHS = (2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.06)  # σ relative to the median distance
 FEW_WIDTHS = (1.0, 0.5, 0.35)
-LARGE = 100_000  # entries of a table above which the ceiling comes from fewer and shorter fits
+LARGE = 100_000  # entries of a table above which the ceiling uses fewer and shorter fits
 OTHERS = tuple(name for name in BASELINES if name not in ("KDAC", "Residual"))  # the latter is the residual control
 METHODS = ("ours", "ours at true k", "ceiling", "residual control", "k-means", "spectral", *OTHERS)
 
@@ -56,7 +55,7 @@ def ours(task: Task, n_clusters: int | str) -> dict:
 
 
 def controls(task: Task) -> dict[str, dict]:
-    """Methods that know the true k but search for nothing."""
+    """Methods with the true k and no search."""
     X, k = task.X - task.X.mean(axis=0), task.n_clusters
     gamma = 1 / (2 * median_distance(X, np.random.default_rng(0)) ** 2)
     kmeans = KMeans(k, n_init=10, random_state=0)
@@ -69,7 +68,7 @@ def controls(task: Task) -> dict[str, dict]:
 
 
 def other(name: str, task: Task) -> dict:
-    """One of the other methods, at the true k; nothing where it does not take such a table."""
+    """One of the other methods, at the true k; empty if it refuses the table."""
     try:
         return measure(task, BASELINES[name](task.n_clusters, random_state=0).fit(task.X, task.given).labels_)
     except InputError:
@@ -77,7 +76,7 @@ def other(name: str, task: Task) -> dict:
 
 
 def grid(task: Task) -> list[dict]:
-    """Parameters of the fits among which the truth chooses."""
+    """Parameters of the fits of the ceiling."""
     X, k = task.X - task.X.mean(axis=0), task.n_clusters
     rank, large = row_space(X)[0].shape[1], X.size > LARGE
     unit = median_distance(X, np.random.default_rng(0))
@@ -100,7 +99,7 @@ def ceiling(task: Task) -> dict:
 
 
 def compare(task: Task, before: dict | None, with_ceiling: bool) -> dict:
-    """Everything about one task, as far as it is not known from before."""
+    """All results of one task; known ones are reused."""
     record = before or {
         "n_clusters": task.n_clusters,
         "ours": ours(task, "auto"),
@@ -118,7 +117,7 @@ def chosen_tasks(options: argparse.Namespace) -> list[Task]:
         try:
             chosen.extend(paper())
         except DatasetUnavailable as error:
-            print(f"Without the paper's files from here on: {error}")
+            print(f"The paper's sets are left out: {error}")
     return chosen + [generated(family, seed) for family in options.families for seed in options.seeds]
 
 
@@ -127,7 +126,7 @@ def task_key(task: Task) -> tuple[str, int]:
 
 
 def read(file: Path) -> dict[tuple[str, int], dict]:
-    """The records of a results file by family and seed; the last of several counts."""
+    """The records of a results file by family and seed; the last one if there are several."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     records = [json.loads(line) for line in lines]
     return {(record["family"], record["seed"]): record for record in records}
@@ -150,14 +149,14 @@ def quietly(work: Callable[[Task], dict], task: Task) -> dict:
 
 
 def markdown(table: pd.DataFrame, corner: str) -> str:
-    """Numbers with two digits, a dash where there is none."""
+    """A Markdown table: numbers with two digits, a dash for missing ones."""
     rows = [[corner, *table.columns], [":--", *["--:"] * table.shape[1]]]
     rows += [[name, *("–" if np.isnan(v) else f"{v:.2f}" for v in row)] for name, row in table.iterrows()]
     return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
 
 
 def report(records: list[dict]) -> str:
-    """One row per family or paper set, the mean over all tasks, and the figures that are watched."""
+    """One row per family or paper set, the mean over all tasks, and summary figures."""
     table = pd.DataFrame({name: [r.get(name, {}).get("nmi", np.nan) for r in records] for name in METHODS})
     table.insert(1, "overlap", [r["ours"]["overlap"] for r in records])
     table.insert(2, "k right", [float(r["ours"]["n_clusters"] == r["n_clusters"]) for r in records])
@@ -188,9 +187,9 @@ def parser(description: str | None, out: str) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, default=Path(out), help="results file, one JSON line per task")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(SEEDS)))
     parser.add_argument("--families", nargs="*", choices=list(FAMILIES), default=list(FAMILIES))
-    parser.add_argument("--paper", action=argparse.BooleanOptionalAction, default=True, help="the paper's sets as well")
-    parser.add_argument("--jobs", type=int, default=1, help="tasks side by side")
-    parser.add_argument("--report", action="store_true", help="only print what the results file holds")
+    parser.add_argument("--paper", action=argparse.BooleanOptionalAction, default=True, help="include the paper's sets")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel tasks")
+    parser.add_argument("--report", action="store_true", help="only print the contents of the results file")
     return parser
 
 

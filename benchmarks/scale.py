@@ -1,7 +1,7 @@
-"""How fits grow: time beside k-means, memory beside the rows, and exact against low-rank answers.
+"""Scaling of fits: time relative to k-means, memory relative to the rows, and exact compared with low-rank results.
 
-Every measurement has a process of its own, so that its peak memory is its own, and what is divided by each other is
-measured by turns in one process. Memory is read as Linux counts it.
+Every measurement runs in its own process, so that its peak memory is separate; times of which a ratio is taken are
+measured alternately in one process. Memory is read from Linux.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from altclust.core.metrics import nmi
 from altclust.data.rows import ArrayRows
 from altclust.data.sums import indicator_tables
 from altclust.datasets import views
-from altclust.models.streaming import PIVOTED, StreamedProblem, step_for
+from altclust.models.fitting import SampleOptions
+from altclust.models.streaming import step_for
 
-BLOCK = 4096  # rows that are generated at once
+BLOCK = 4096  # rows that are generated per block
 MB = 1e6
-PREVIEW = 200  # characters of an answer that are shown while others are under way
-LONGEST = 3600.0  # seconds of one process
+PREVIEW = 200  # characters of a result that are printed during the run
+LONGEST = 3600.0  # time limit of one process in seconds
 SPECTRAL_SECONDS, SPECTRAL_BYTES = 600.0, 20e9
 TILES_BYTES = 256e6
 PASS_SIGMAS = {2: 0.22, 3: 0.62}  # by q: some 100 to 250 landmarks
@@ -62,7 +63,7 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured number, and what it may be; without a number, `note` says what happened instead."""
+    """One measured number and its limit; without a number, `note` says what happened instead."""
 
     name: str
     value: float | None
@@ -73,14 +74,14 @@ class Figure:
 
     @property
     def wanted(self) -> str:
-        """The bar."""
+        """The limit."""
         if self.most is not None:
             return f"≤ {self.most:.4g}"
         return "" if self.least is None else f"≥ {self.least:.4g}"
 
     @property
     def verdict(self) -> str:
-        """Whether the number is within the bar, if there is one."""
+        """Whether the number is within the limit, if there is one."""
         if not self.wanted:
             return ""
         if self.value is None:
@@ -95,18 +96,18 @@ class Figure:
         return f"{number} ({self.note})" if number and self.note else number or self.note
 
 
-# What is measured
+# Data and measurements
 
 
 def fill(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray, Array]:
-    """Write rows to X block by block; the given and the hidden clusters, and the rotation.
+    """Write rows to X block by block; return the given and the hidden clusters, and the rotation.
 
     Two independent clusterings of three clusters, each in two columns (centres on a circle of radius 4, unit noise),
-    and noise in all others; of unit variance, then rotated. What was column j lies along row j of the rotation.
+    and noise in all others; of unit variance, then rotated. The original column j is along row j of the rotation.
     """
     n, d = X.shape
     rng = np.random.default_rng(seed)
-    turn = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    rotation = np.linalg.qr(rng.standard_normal((d, d)))[0]
     angles = 2 * np.pi * np.arange(3) / 3
     centres = 4 * np.column_stack([np.cos(angles), np.sin(angles)])
     given, hidden = rng.integers(0, 3, (2, n), dtype=np.int8)
@@ -115,8 +116,8 @@ def fill(X: Array, seed: int) -> tuple[np.ndarray, np.ndarray, Array]:
         rows[:, :2] += centres[given[i : i + BLOCK]]
         rows[:, 2:4] += centres[hidden[i : i + BLOCK]]
         rows[:, :4] /= 3  # variance 1 of the noise and 16 / 2 of the centres
-        X[i : i + BLOCK] = rows @ turn
-    return given, hidden, turn
+        X[i : i + BLOCK] = rows @ rotation
+    return given, hidden, rotation
 
 
 def generate(n: int, d: int, seed: int) -> tuple[Array, np.ndarray, np.ndarray]:
@@ -137,12 +138,12 @@ def resident() -> float:
 
 
 def peak() -> float:
-    """Bytes in memory at most until now."""
+    """Maximum of the bytes in memory so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024.0
 
 
 def plain(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of KDAC as JSON can hold them."""
+    """Parameters of KDAC as JSON types."""
     return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in parameters.items()}
 
 
@@ -153,7 +154,7 @@ def fixed(parameters: dict[str, Any], **others: Any) -> KDAC:
 
 
 def described(model: KDAC, hidden: np.ndarray) -> Answer:
-    """What a fit found and how; `rounds` has the number of rows that each round read."""
+    """The result of a fit; `rounds` has the number of rows of each round."""
     rounds = model.history_.get("rows", np.full(model.n_iter_, len(hidden)))
     found = {"nmi": nmi(model.labels_, hidden), "overlap": model.overlap_, "engine": model.engine_}
     return found | {"status": model.status_, "sigma": model.sigma_, "q": model.n_components_, "rounds": rounds.tolist()}
@@ -164,11 +165,11 @@ def exponent(sizes: list[float], times: list[float]) -> float:
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-# Workers: each runs in a process of its own, takes what JSON can hold and returns the same
+# Workers: each runs in its own process; arguments and results are JSON types
 
 
 def beside_kmeans(n: int, d: int, seed: int) -> Answer:
-    """An automatic fit, one with everything fixed and one from a spectral start, with k-means before each of them."""
+    """An automatic fit, one with all parameters fixed and one from a spectral start, with k-means before each."""
     X, given, hidden = generate(n, d, seed)
     kmeans: list[float] = []
 
@@ -186,7 +187,7 @@ def beside_kmeans(n: int, d: int, seed: int) -> Answer:
 
 
 def memory_of_fit(n: int, d: int, seed: int) -> Answer:
-    """Peak memory of an automatic fit, and what was there before it."""
+    """Peak memory of an automatic fit, and the memory before it."""
     bare = resident()
     X, given, _ = generate(n, d, seed)
     before = resident()
@@ -216,23 +217,22 @@ def one_size(n: int, d: int, seed: int, parameters: dict[str, Any] | None) -> An
 
 
 def pass_and_products(n: int, d: int, q: int, seed: int) -> Answer:
-    """Each sum of the low-rank engine, and the matrix products that are in it over blocks of the same shapes."""
+    """Each sum of the low-rank engine, and its matrix products alone, over blocks of the same shapes."""
     X = np.empty((n, d))
-    given, _, turn = fill(X, seed)
+    given, _, rotation = fill(X, seed)
     rows, clusters = ArrayRows(X).encode(given)
     coordinates = Coordinates(X.mean(axis=0), [], None)
     tables = indicator_tables([np.bincount(given)], "balanced")
-    problem = StreamedProblem(None, tables, clusters[0], q, 1.0, Gaussian(PASS_SIGMAS[q]))
-    sample = coordinates(X[:PIVOTED], rows.codes[:PIVOTED])
-    step = step_for(None, d, len(problem.signs), X.itemsize)
+    pivoted = rows.codes[: SampleOptions().pivoted]
+    sample = coordinates(X[: len(pivoted)], pivoted)
+    step = step_for(None, d, clusters[0] + tables[0].shape[1], X.itemsize)
     rng = np.random.default_rng(seed)
-    engine = lowrank.LowRankEngine(
-        rows, coordinates, problem.kernel, sample, rows.codes[:PIVOTED], tables, step=step, rng=rng
-    )
-    W = turn[2 : 2 + q].T
+    kernel = Gaussian(PASS_SIGMAS[q])
+    engine = lowrank.LowRankEngine(rows, coordinates, kernel, sample, pivoted, tables, step=step, rng=rng)
+    W = rotation[2 : 2 + q].T
     embedding = engine.embed(W, clusters[0])
-    gamma = problem.weigh(embedding, embedding.degrees)
-    r, m, every = len(engine.landmarks), len(problem.signs), max(1, n // lowrank.MEASURED)
+    gamma = engine.weigh(embedding, embedding.degrees, 1.0)
+    r, m, every = len(engine.landmarks), len(gamma.s), max(1, n // lowrank.MEASURED)
     small = rng.standard_normal((r, m))
     cloud, moved = engine._cloud(W, gamma), engine._cloud(np.linalg.qr(W + 0.01 * rng.standard_normal((d, q)))[0])
     gram_args = (cloud, tables, embedding.map.weights, np.eye(r), every)
@@ -241,7 +241,7 @@ def pass_and_products(n: int, d: int, q: int, seed: int) -> Answer:
     def round_of_fit() -> None:
         engine._embedded, engine._last = None, None
         found = engine.embed(W, clusters[0])
-        engine.value_and_phi(W, problem.weigh(found, found.degrees))
+        engine.value_and_phi(W, engine.weigh(found, found.degrees, 1.0))
 
     def round_of_products() -> None:
         for each in (products.kernel, products.gram, products.phi):
@@ -265,7 +265,7 @@ def pass_and_products(n: int, d: int, q: int, seed: int) -> Answer:
 
 
 class Products:
-    """The matrix products of each sum and nothing else, on random operands of one block."""
+    """The matrix products of each sum alone, on random operands of one block."""
 
     def __init__(self, rng: np.random.Generator, step: int, d: int, q: int, r: int, k: int, m: int, every: int) -> None:
         draw = rng.standard_normal
@@ -276,13 +276,13 @@ class Products:
         self.whiten, self.crossed, self.every = draw((r, r)), draw((step, m * d)), every
 
     def kernel(self, X: Any, codes: Any) -> tuple[Array]:
-        """Rows to their projections, and these to exponents."""
+        """Projections of the rows, and exponents of the kernel."""
         b = len(X)
         Z = self.rows[:b] @ self.W
         return ((self.lifted[:b] @ self.landmarks.T)[0] + Z[0, 0],)
 
     def value(self, X: Any, codes: Any) -> tuple[Array, Array]:
-        """Away from the W of the U step, where the kernel is made twice."""
+        """At another W than that of the U step, where the kernel is computed twice."""
         b = len(X)
         sums = self.kernel(X, codes)[0] + self.kernel(X, codes)[0]
         U = self.C[:b] @ self.coefficients
@@ -297,7 +297,7 @@ class Products:
         return spread, self.crossed[:b].T @ self.C[:b], sums + U[0, 0] + pulled[0, 0]
 
     def other_rows(self, b: int) -> Array:
-        """Other rows than `rows`: a product with itself would cost half."""
+        """Other rows than `rows`, because a product with itself would take half the time."""
         return self.crossed[:b, : self.rows.shape[1]]
 
     def gram(self, X: Any, codes: Any) -> tuple[Array, Array, Array]:
@@ -317,7 +317,7 @@ def tiles(n: int, d: int, seed: int, parameters: dict[str, Any]) -> Answer:
 
 
 def spectral(n: int, d: int, seed: int) -> Answer:
-    """scikit-learn's SpectralClustering, with no more memory than it may have."""
+    """scikit-learn's SpectralClustering with a memory limit."""
     resource.setrlimit(resource.RLIMIT_AS, (int(SPECTRAL_BYTES), int(SPECTRAL_BYTES)))
     X, *_ = generate(n, d, seed)
     spent = seconds(lambda: SpectralClustering(3, affinity="rbf", random_state=0).fit(X))
@@ -346,7 +346,7 @@ def write(n: int, d: int, seed: int, folder: str) -> Answer:
 
 
 def from_file(folder: str) -> Answer:
-    """An automatic fit of rows that stay in their file."""
+    """An automatic fit of rows in a file."""
     given = np.load(f"{folder}/given.npy")
     before = resident()
     model = KDAC(3, random_state=0)
@@ -399,12 +399,12 @@ WORKERS: dict[str, Callable[..., Answer]] = {
 
 
 def run(work: Callable[..., Answer], limit: float = LONGEST, **arguments: Any) -> Answer:
-    """The answer of a worker in a fresh interpreter; {"error": ...} where there is none."""
+    """The result of a worker in a new interpreter; {"error": ...} if it failed."""
     command = [sys.executable, __file__, "--worker", work.__name__, json.dumps(arguments)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit)
     except subprocess.TimeoutExpired:
-        return {"error": f"not done after {limit:g} s"}
+        return {"error": f"not finished after {limit:g} s"}
     if done.returncode == 0:
         answer = done.stdout.splitlines()[-1]
         print(f"{work.__name__}: {answer[:PREVIEW]}", file=sys.stderr, flush=True)
@@ -414,7 +414,7 @@ def run(work: Callable[..., Answer], limit: float = LONGEST, **arguments: Any) -
     return {"error": lines[-1] if done.returncode > 0 else f"killed by signal {-done.returncode}"}
 
 
-# Items: each asks workers and turns their answers into figures
+# Items: each runs workers and turns their results into figures
 
 Item = tuple[list[Figure], list[Answer]]
 
@@ -428,7 +428,7 @@ def without_failures(answers: list[Answer]) -> list[Answer]:
 
 
 def million(options: argparse.Namespace) -> Item:
-    """A table of a million rows beside k-means."""
+    """A table of a million rows, compared with k-means."""
     figures: list[Figure] = []
     n, seeds = options.rows, range(options.seed, options.seed + options.seeds)
     answers = [run(beside_kmeans, n=n, d=20, seed=seed) for seed in seeds]
@@ -454,7 +454,7 @@ def million(options: argparse.Namespace) -> Item:
         added = (answer["peak"] - answer["before"]) / MB
         figures += [
             Figure("peak memory", answer["peak"] / MB, "MB", most=answer["rows"] / MB + 700, note=note),
-            Figure("peak memory, less what was there", added, "MB", most=700.0),
+            Figure("peak memory minus memory before", added, "MB", most=700.0),
         ]
     return figures + failures(answers + memory), answers + memory
 
@@ -505,7 +505,7 @@ def growth_with_columns(options: argparse.Namespace) -> Item:
 
 
 def one_pass(options: argparse.Namespace) -> Item:
-    """One pass over the rows beside the matrix products in it."""
+    """One pass over the rows, compared with its matrix products alone."""
     answers = [run(pass_and_products, n=options.rows // 5, d=20, q=q, seed=options.seed) for q in PASS_SIGMAS]
     figures = []
     for answer in without_failures(answers):
@@ -566,14 +566,14 @@ def ten_million(options: argparse.Namespace) -> Item:
     return [
         Figure(f"{options.rows} rows", few["seconds"], "s", note=f"{few['peak'] / MB:.0f} MB, NMI {few['nmi']:.3f}"),
         Figure(f"{10 * options.rows} rows", many["seconds"], "s"),
-        Figure("ten times the rows, times the time", many["seconds"] / few["seconds"], most=10.0),
+        Figure("time ratio for ten times the rows", many["seconds"] / few["seconds"], most=10.0),
         Figure("peak memory", many["peak"] / MB, "MB", most=1500.0, note=f"before the fit {many['before'] / MB:.0f}"),
         Figure("NMI", many["nmi"]),
     ], answers
 
 
 def cluster(options: argparse.Namespace) -> Item:
-    """Dask workers in processes of their own, at two sizes."""
+    """Dask workers in their own processes, at two sizes."""
     answers = []
     for n in (options.rows // 10, options.rows):
         with tempfile.TemporaryDirectory() as folder:
@@ -634,7 +634,7 @@ def draw(answers: list[Answer], path: Path) -> None:
 
 
 def keep(path: Path, item: str, options: argparse.Namespace, figures: list[Figure], answers: list[Answer]) -> None:
-    """Write an item beside those of earlier runs."""
+    """Add an item to the results of earlier runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
     known = json.loads(path.read_text()) if path.exists() else {}
     listed = [asdict(figure) | {"verdict": figure.verdict} for figure in figures]
@@ -655,12 +655,12 @@ def tabulate(item: str, figures: list[Figure]) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=ITEMS, metavar="NAME", help=", ".join(ITEMS))
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the largest table; all others in proportion")
-    parser.add_argument("--big", action="store_true", help="ten times as many rows in a file, too")
-    parser.add_argument("--columns", type=int, nargs="+", default=[64, 256, 1024, 4096], help="of growth-d")
-    parser.add_argument("--seed", type=int, default=0, help="of the data")
-    parser.add_argument("--seeds", type=int, default=3, help="how many tables the first item has")
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/out/scale"), help="path without its ending")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the largest table; others in proportion")
+    parser.add_argument("--big", action="store_true", help="also fit ten times as many rows in a file")
+    parser.add_argument("--columns", type=int, nargs="+", default=[64, 256, 1024, 4096], help="columns of growth-d")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the data")
+    parser.add_argument("--seeds", type=int, default=3, help="number of tables of the first item")
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/out/scale"), help="path without extension")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:

@@ -1,4 +1,4 @@
-"""Tables with a given clustering and a hidden one: the tasks on which choices are made and reported."""
+"""Tables with a given clustering and a hidden one: the tasks of the benchmarks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOISE_COLUMNS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50)
 
 @dataclass(frozen=True)
 class Task:
-    """X, what is given (one column per clustering), and the hidden truth."""
+    """X, the given clusterings (one column each), and the hidden truth."""
 
     family: str
     seed: int
@@ -72,7 +72,7 @@ def generated(name: str, seed: int, n: int = ROWS) -> Task:
 
 
 def paper() -> Iterator[Task]:
-    """The paper's sets in every meaningful direction, standardised where the paper does."""
+    """The paper's sets in every meaningful direction, standardised as in the paper."""
     sets = {
         "SG": (load_small_gaussians, False),
         "LG": (load_large_gaussians, False),

@@ -1,7 +1,7 @@
-"""The U step: block Krylov spaces beside LAPACK and ARPACK, for far apart clusters and for a crowded spectrum.
+"""The U step: block Krylov spaces compared with LAPACK and ARPACK, for distant clusters and for close eigenvalues.
 
-The first table counts wrong answers on kernels whose leading eigenvalues repeat; the second times moons at
-a small σ, cold and from a start that is turned by a hundredth.
+The first table counts wrong results on kernels with repeated leading eigenvalues; the second has times for moons at a
+small σ, without a start and from a start that is perturbed by one percent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A visitor of the page without a browser: speaks to the running server as Streamlit's own page does."""
+"""A visitor of the web app without a browser: exchanges messages with the server as Streamlit's page does."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-PATIENCE = 600.0  # seconds that a visitor waits for anything
+PATIENCE = 600.0  # timeout of a visitor in seconds
 COOKIE = "_streamlit_xsrf"
 
 
 class Visitor:
-    """One tab: what the server has sent to it, and what was set in it.
+    """One tab: the elements that the server has sent, and the values of its widgets.
 
     Attributes
     ----------
     wrong : list of str
-        Exceptions in the page, and connections that were lost.
+        Exceptions in the page, and lost connections.
     sentences : list of (float, str)
-        When each message of a progress bar came, and what it said.
+        Time and text of each message of a progress bar.
     times : int
-        How often the whole page was laid out.
+        Number of complete runs of the page.
     """
 
     def __init__(self, url: str) -> None:
@@ -51,7 +51,7 @@ class Visitor:
         self._reader: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Open the page and wait until it is laid out."""
+        """Open the page and wait for its first run."""
         answer = await asyncio.to_thread(requests.get, f"{self.url}/_stcore/health", timeout=PATIENCE)
         self._token = answer.cookies[COOKIE]
         self._socket = await connect(
@@ -74,10 +74,10 @@ class Visitor:
             self._reader.cancel()
             await self._socket.close()
 
-    # What the visitor does
+    # Actions
 
     async def rerun(self) -> float:
-        """Run the page again; the seconds that it took."""
+        """Run the page again; return the seconds that it took."""
         start, before = time.monotonic(), self.times
         await self._send()
         await self.until(lambda: self.times > before)
@@ -90,7 +90,7 @@ class Visitor:
         await self._send(state, fragment=self._fragment_of(name, key))
 
     async def choose(self, key: str, *values: str) -> None:
-        """Set a widget that holds words, such as a slider or a list."""
+        """Set a widget with text values, such as a slider or a list."""
         name, widget = self._widget(key)
         state = WidgetState(id=widget.id)
         if name == "selectbox":
@@ -101,7 +101,7 @@ class Visitor:
         await self._send()
 
     async def upload(self, file: str, content: bytes) -> None:
-        """Upload a table and wait until the page has seen it."""
+        """Upload a table and wait until the page has processed it."""
         _, widget = self._widget("upload")
         self._upload_urls = None
         message = BackMsg()
@@ -121,7 +121,7 @@ class Visitor:
         await self.rerun()
 
     async def take(self, key: str) -> str:
-        """Press a download's button; the path where the file is."""
+        """Press a download button; return the path of the file."""
         self._file = ""
         message = BackMsg()
         message.backend_operation_request.request_id = str(uuid4())
@@ -132,7 +132,7 @@ class Visitor:
         return self._file
 
     def put(self, path: str, file: str, content: bytes, **headers: str) -> requests.Response:
-        """Send a file to where uploads go."""
+        """Send a file to the upload URL."""
         return requests.put(
             self.url + path,
             files={"file": (file, content, "text/csv")},
@@ -141,11 +141,11 @@ class Visitor:
         )
 
     async def settled(self, before: int) -> None:
-        """Wait until the page was laid out once more since so many times, with no search under way."""
+        """Wait until the page has run more than `before` times and no search is running."""
         await self.until(lambda: self.times > before and not self.shown("progress"))
 
     async def until(self, reached: Callable[[], bool], seconds: float = PATIENCE) -> None:
-        """Wait until something is so."""
+        """Wait until a condition holds."""
         async with asyncio.timeout(seconds):
             while not reached():
                 if self._reader is not None and self._reader.done():
@@ -153,14 +153,14 @@ class Visitor:
                 self._news.clear()
                 await self._news.wait()
 
-    # What the visitor sees
+    # Contents of the page
 
     def shown(self, kind: str) -> list[Any]:
         """All elements of a kind on the page."""
         return [getattr(element, kind) for *_, element in self._elements.values() if element.WhichOneof("type") == kind]
 
     def words(self) -> str:
-        """Everything that the page says in words."""
+        """All text of the page."""
         return "\n".join(
             [alert.body for alert in self.shown("alert")]
             + [part.body for kind in ("html", "markdown", "text") for part in self.shown(kind)]
@@ -168,18 +168,18 @@ class Visitor:
         )
 
     def has(self, key: str) -> bool:
-        """Whether there is a widget whose key begins like this."""
+        """Whether there is a widget whose key starts with this."""
         return any(self._named(key))
 
     def ids(self) -> list[str]:
-        """What the widgets of the page are called on the way to the server."""
+        """The ids of all widgets in messages to the server."""
         return [widget.id for _, _, widget in self._named("")]
 
     def _named(self, key: str) -> Iterator[tuple[str, str, Any]]:
         for _, fragment, element in self._elements.values():
             kind = element.WhichOneof("type")
             widget = getattr(element, kind) if kind else None
-            # an id ends with the key that the page gave the widget
+            # an id ends with the key of the widget
             if f"-{key}" in getattr(widget, "id", "")[-(len(key) + 60) :]:
                 yield kind, fragment, widget
 
@@ -249,9 +249,9 @@ class Visitor:
             self.sentences.append((time.monotonic(), element.progress.text))
 
     def _finish(self, status: int) -> None:
-        """After a full run, what that run did not send is no longer on the page."""
+        """After a complete run, remove elements that this run did not send."""
         if status == ForwardMsg.FINISHED_SUCCESSFULLY:
-            self._elements = {path: told for path, told in self._elements.items() if told[0] == self._run}
+            self._elements = {path: sent for path, sent in self._elements.items() if sent[0] == self._run}
             alive = {fragment for _, fragment, _ in self._elements.values()}
             self._stop_timers(lambda fragment: fragment not in alive)
             self.times += 1
@@ -260,7 +260,7 @@ class Visitor:
         self._stop_timers(lambda other: other == fragment)
 
         async def ask() -> None:
-            with suppress(ConnectionClosed):  # the reader tells of it
+            with suppress(ConnectionClosed):  # the reader reports it
                 while True:
                     await asyncio.sleep(seconds)
                     await self._send(fragment=fragment, by_timer=True)

@@ -1,8 +1,8 @@
-"""Handwriting: which digit it is is known. What else do the images differ in?
+"""Handwriting: the digit is known. In what else do the images differ?
 
-Three digits of scikit-learn's set are taken. The pixels go through PCA, because what is left out there is noise. The
-script says how the new clusters differ in slant, width and ink, and leaves the mean image of each as a picture. The
-three digits were picked, after trying eleven sets, because the difference is easy to see.
+Three digits of scikit-learn's set are used. PCA reduces the pixels and removes noise. The script prints how the new
+clusters differ in slant, width and ink, and draws the mean image of each. The three digits were chosen from eleven
+sets because the difference is easy to see.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def draw(images: np.ndarray, digits: np.ndarray, labels: np.ndarray) -> plt.Figu
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the report")
-    parser.add_argument("--rows", type=int, default=None, help="take only the first so many images")
-    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="say how sure it is")
+    parser.add_argument("--rows", type=int, default=None, help="use only the first ROWS images")
+    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="test significance")
     arguments = parser.parse_args()
 
     data = load_digits()
@@ -73,16 +73,14 @@ def main() -> None:
     measures = handwriting(images)
     measures -= measures.groupby(digits).transform(
         "mean"
-    )  # a 3 is wider than an 8: compare each digit with its own kind
+    )  # a 3 is wider than an 8: compare each image with the same digit
     gaps = measures.groupby(model.labels_).mean().diff().iloc[-1] / measures.std()
     print(f"{len(images)} images of {', '.join(map(str, DIGITS))}; the digit is given.")
-    print(f"The new clusters tell nothing of the digit: NMI {model.overlap_:.3f}, where 0 is new.")
+    print(f"NMI of the new clusters with the digit: {model.overlap_:.3f} (0 is independent).")
     for name, gap in gaps.sort_values(key=abs, ascending=False).items():
-        print(
-            f"  {name}: cluster 1 lies {abs(gap):.1f} standard deviations {'above' if gap > 0 else 'below'} cluster 0."
-        )
+        print(f"  {name}: cluster 1 is {abs(gap):.1f} standard deviations {'above' if gap > 0 else 'below'} cluster 0.")
     strongest = gaps.abs().idxmax()
-    print(f"So the other view is mostly one of {strongest}. Handwriting has no sharp classes: it cuts a cloud in two.")
+    print(f"The new clusters differ most in {strongest}. Handwriting has no sharp classes: they split one cloud.")
     if arguments.confidence:
         print(model.confidence_.verdict)
 

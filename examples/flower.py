@@ -1,7 +1,7 @@
-"""A photograph: flower against leaves is known. What other way is there to cut it?
+"""A photograph: the segmentation into flower and leaves is known. What is another segmentation?
 
 The photo is averaged over small squares. Each square has a lightness, two colour differences and a roughness. k-means
-on the colours finds the flower, and this is what is given; the picture shows both segmentations beside the photo.
+on the colours finds the flower, which is the given clustering; the picture shows the photo and both segmentations.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def draw(small: np.ndarray, given: np.ndarray, labels: np.ndarray) -> plt.Figure
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the report")
-    parser.add_argument("--rows", type=int, default=4000, help="about how many squares to cut the photo into")
-    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="say how sure it is")
+    parser.add_argument("--rows", type=int, default=4000, help="approximate number of squares")
+    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="test significance")
     arguments = parser.parse_args()
 
     photo = load_sample_image("flower.jpg") / 255
@@ -70,7 +70,7 @@ def main() -> None:
     model = KDAC(n_clusters=2, random_state=0).fit(X, given)
 
     print(f"{len(X)} squares of {side} x {side} pixels; flower or not is given.")
-    print(f"The other segmentation tells nothing of it: NMI {model.overlap_:.3f}, where 0 is new.")
+    print(f"NMI of the other segmentation with it: {model.overlap_:.3f} (0 is independent).")
     flower = X["red − green"].groupby(given).mean().idxmax()
     for part, rows in X.groupby(given):
         means = rows.groupby(model.labels_[rows.index]).mean().T / rows.std().to_numpy()[:, None]

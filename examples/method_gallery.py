@@ -1,7 +1,7 @@
 """One small picture per method of alternative clustering, for docs/methods.md.
 
-Two columns, four clouds: left against right is given, above against below is to be found. Each picture shows what is
-given, what the method makes of the rows where it changes them, and what it finds.
+Two columns, four clouds: left and right are the given clusters, above and below the ones to find. Each picture shows
+the given clusters, the transformed rows if the method transforms them, and the clusters that it finds.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def clouds() -> tuple[np.ndarray, np.ndarray]:
 
 
 def changed(model: object, X: np.ndarray, given: np.ndarray) -> np.ndarray | None:
-    """The rows as the method clusters them; None where it leaves them as they are."""
+    """The rows as transformed by the method; None if it does not transform them."""
     if isinstance(model, Residual):
         return remove_given(X, [given])
     if isinstance(model, OrthogonalClustering):

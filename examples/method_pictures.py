@@ -1,4 +1,4 @@
-"""The pictures of docs/method.md: what is rewarded, the three steps, the rounds, and what the novelty weight does.
+"""The pictures of docs/method.md: the objective, the three steps, the rounds, and the effect of the novelty weight.
 
 Run it as ``python examples/method_pictures.py``; it writes into docs/images.
 """
@@ -34,7 +34,7 @@ NOT_IN_NOISE = np.array(
 
 
 def four_blobs(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows in two columns: far apart along the first (given), less far along the second (hidden)."""
+    """Rows in two columns: clusters far apart along the first (given), less far along the second (hidden)."""
     rng = np.random.default_rng(0)
     block = np.arange(n) * 4 // n
     given, hidden = block % 2, block // 2
@@ -43,10 +43,10 @@ def four_blobs(n: int = 240) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def reward() -> plt.Figure:
-    """Every direction of the plane: how well it clusters, how much it repeats what is given, and the difference."""
+    """For every direction of the plane: the quality term, the penalty, and their difference."""
     X, given, _ = four_blobs()
-    problem = Problem(X, None, indicators([given], len(X)), 2, 1, 1.0, Gaussian(WIDTH))
-    engine = DenseEngine(X, problem.kernel)
+    problem = Problem(2, 1, 1.0, Gaussian(WIDTH))
+    engine = DenseEngine(X, problem.kernel, indicators([given], len(X)))
     angles = np.linspace(0, np.pi, 91)
     quality, resemblance = np.zeros(len(angles)), np.zeros(len(angles))
     for i, angle in enumerate(angles):
@@ -75,7 +75,7 @@ def reward() -> plt.Figure:
 
 
 def steps() -> plt.Figure:
-    """The three steps at their resting point: directions, similarities, coordinates of the clusters."""
+    """The three steps after convergence: directions, similarities, coordinates of the clusters."""
     data = moons(400, random_state=0)
     X = StandardScaler().fit_transform(data.X)
     model = KDAC(2, random_state=0).fit(X, data.given)
@@ -98,7 +98,7 @@ def steps() -> plt.Figure:
 
 
 def rounds() -> plt.Figure:
-    """The rows in the directions after each round, from a start at random."""
+    """The rows in the directions after each round, from a random start."""
     data = views(300, ("blobs", "blobs"), (3, 3), random_state=0)
     start = np.linalg.qr(np.random.default_rng(3).standard_normal((data.X.shape[1], 2)) * NOT_IN_NOISE)[0]
     figure, axes = plt.subplots(1, 4, figsize=(12, 3.4), layout="constrained")
@@ -121,13 +121,13 @@ def rounds() -> plt.Figure:
 
 
 def novelty() -> plt.Figure:
-    """What is found for every novelty weight: the known view again, or the new one."""
+    """The result for every novelty weight: the known view again, or the new one."""
     X, given, hidden = four_blobs()
     weights = np.array([0, 0.1, 0.2, 0.3, 0.5, 1, 2, 5])
     old, new = [], []
     for weight in weights:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that the view is the known one is the point
+            warnings.simplefilter("ignore", UserWarning)  # about similarity to the given view, shown on purpose
             model = KDAC(2, n_components=1, sigma=WIDTH, novelty_weight=weight, random_state=0).fit(X, given)
         old.append(nmi(model.labels_, given))
         new.append(nmi(model.labels_, hidden))

@@ -1,6 +1,6 @@
-"""The main job in one page: the Gaussians of the moon data are known, find what else is in there.
+"""A first example: the Gaussians of the moon data are given; find the other clustering.
 
-Run it with ``make demo``; it prints the figures and leaves a picture and a report.
+Run it with ``make demo``; it prints the results and writes a picture and a report.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def main() -> None:
 
     table = Table(title="400 points in four columns; the two Gaussians were given", show_header=False)
     table.add_row("agreement with the hidden moons", f"{nmi(model.labels_, data.alternative):.3f}  (NMI; 1 is perfect)")
-    table.add_row("agreement with what was given", f"{model.overlap_:.3f}  (NMI; 0 is entirely new)")
+    table.add_row("agreement with what was given", f"{model.overlap_:.3f}  (NMI; 0 is independent)")
     table.add_row("quality", f"{model.quality_:.3f}  (HSIC; at most 2)")
     weights = zip(data.feature_names, model.feature_weights_, strict=True)
-    table.add_row("features that carry it", ", ".join(f"{name} {weight:.0%}" for name, weight in weights))
+    table.add_row("main features", ", ".join(f"{name} {weight:.0%}" for name, weight in weights))
     table.add_row("why these parameters", model.tuning_.reasons)
     table.add_row("rounds", f"{model.n_iter_}, {model.status_}")
-    table.add_row("proof", model.certificate_.verdict)
+    table.add_row("solver check", model.certificate_.verdict)
     console = Console()
     console.print(table)
 

@@ -1,4 +1,4 @@
-"""The pictures of the how-to pages and of docs/notebook.md, made by the code that stands on those pages.
+"""The pictures of the how-to pages and of docs/notebook.md, made by running the code on those pages.
 
 Run it as ``python examples/page_pictures.py`` after a change to that code; it writes into docs/images.
 """

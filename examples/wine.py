@@ -1,7 +1,7 @@
-"""Wine: 178 bottles, 13 measurements, no labels used. What is in there, and what else, and how sure is it?
+"""Wine: 178 bottles, 13 measurements, no labels. Two clusterings and their significance.
 
-First nothing is given. Then the first view is given, and the script asks for another one. The growers' three cultivars
-are only looked at in the end, to see what the two views mean.
+First nothing is given. Then the first view is given, and another one is found. The growers' three cultivars are used
+only at the end, to interpret the two views.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from altclust.report.plotting import plot_crosstab
 
 
 def describe(title: str, model: KDAC, X: pd.DataFrame, cultivar: pd.Series) -> None:
-    """What distinguishes the clusters, how sure it is, and how they lie in the cultivars."""
+    """Print how the clusters differ, their significance, and their overlap with the cultivars."""
     means = X.groupby(model.labels_).mean().T
     apart = (means.max(axis=1) - means.min(axis=1)).nlargest(4)
     print(f"\n{title}: {model.n_clusters_} clusters of {np.bincount(model.labels_)} bottles.")
@@ -36,7 +36,7 @@ def describe(title: str, model: KDAC, X: pd.DataFrame, cultivar: pd.Series) -> N
 
 
 def draw(models: dict[str, KDAC], X: pd.DataFrame, cultivar: pd.Series) -> plt.Figure:
-    """Every view in its own directions, beside its table with the cultivars."""
+    """Every view in its own directions, above its table with the cultivars."""
     figure, axes = plt.subplots(
         2, len(models), figsize=(5 * len(models), 7), height_ratios=[2, 1], layout="constrained"
     )
@@ -51,7 +51,7 @@ def draw(models: dict[str, KDAC], X: pd.DataFrame, cultivar: pd.Series) -> plt.F
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the report")
-    parser.add_argument("--rows", type=int, default=178, help="take a random sample of so many bottles")
+    parser.add_argument("--rows", type=int, default=178, help="number of bottles, sampled at random")
     arguments = parser.parse_args()
 
     data = load_wine(as_frame=True)
@@ -65,8 +65,8 @@ def main() -> None:
     describe("The first view, with nothing given", first, X, cultivar)
     describe("Another view, with the first given", second, X, cultivar)
     if not second.confidence_.is_real:
-        print("\nThe clusters of the second view overlap: the test cannot tell them from chance, the cultivars can.")
-        print("Take such a verdict as 'not proved', see what distinguishes the clusters, and ask somebody who knows.")
+        print("\nThe clusters of the second view overlap, so the test does not find them significant.")
+        print("That does not prove them meaningless: see how they differ, and compare them with the cultivars.")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     picture, report = arguments.out / "wine.png", arguments.out / "wine.html"

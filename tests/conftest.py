@@ -1,27 +1,51 @@
-"""Random W problems, and what the tests need of the paper's files."""
+"""Random W problems, how many examples the properties are tried on, and what the tests need of the paper's files."""
 
 from __future__ import annotations
 
 import os
 
+# Before numpy is imported: pytest-xdist has a process per core, and their threads would wait for each other.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 import matplotlib
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Objective, Problem, indicators
+from altclust.core.problem import ExactEngine, Gamma, KernelObjective, Problem, indicators
 from altclust.search.heuristics import median_distance
 
 matplotlib.use("Agg")
+
+NIGHTLY = bool(os.environ.get("ALTCLUST_NIGHTLY"))  # set by `make nightly`
+
+
+def some(quick: int, nightly: int) -> int:
+    """How many cases of a kind this run tries."""
+    return nightly if NIGHTLY else quick
+
+
+def examples(quick: int, suppress: tuple[HealthCheck, ...] = ()) -> settings:
+    """A few examples that are the same in every quick run, and ten times as many others in `make nightly`."""
+    return settings(
+        max_examples=some(quick, 10 * quick),
+        derandomize=not NIGHTLY,
+        database=None,
+        deadline=None,
+        suppress_health_check=suppress,
+    )
+
 
 needs_files = pytest.mark.skipif(
     "ALTCLUST_DATA" not in os.environ, reason="the paper's files are not at hand: set ALTCLUST_DATA to their folder"
 )
 
 
-def random_problem(seed: int) -> tuple[Problem, DenseEngine, Objective, np.ndarray]:
+def random_problem(seed: int) -> tuple[Problem, DenseEngine, KernelObjective[Gamma], np.ndarray]:
     """A W problem from a wide family: σ from 0.1 to 10 times the median distance, d up to 30, q up to 6."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(30, 80)), int(rng.integers(2, 31))
@@ -34,8 +58,13 @@ def random_problem(seed: int) -> tuple[Problem, DenseEngine, Objective, np.ndarr
     X -= X.mean(axis=0)
     sigma = median_distance(X, rng) * 10 ** rng.uniform(-1, 1)
     weight = 10 ** rng.uniform(-1, 1)
-    problem = Problem(X, None, indicators([codes], n), k, q, weight, Gaussian(sigma))
-    engine = DenseEngine(X, problem.kernel)
-    W = random_start(problem, rng)
-    embedding = engine.embed(W, k)
-    return problem, engine, Objective(engine, problem.gamma(embedding.U, embedding.degrees)), W
+    problem = Problem(k, q, weight, Gaussian(sigma))
+    engine = DenseEngine(X, problem.kernel, indicators([codes], n))
+    W = random_start(d, q, rng)
+    return problem, engine, objective_at(problem, engine, W), W
+
+
+def objective_at(problem: Problem, engine: ExactEngine, W: np.ndarray) -> KernelObjective[Gamma]:
+    """The W problem with U and D as they are at W."""
+    embedding = engine.embed(W, problem.n_clusters)
+    return KernelObjective(engine, engine.weigh(embedding, embedding.degrees, problem.novelty_weight))

@@ -18,12 +18,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from tests.conftest import NIGHTLY
 from typer.testing import CliRunner
 
 import altclust
 import altclust.search.significance
 from altclust.apps.cli.main import app
 from altclust.core.metrics import nmi
+from altclust.search.significance import AssessOptions
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,12 +38,18 @@ UNRUN = {
 }
 NOT_OURS = ("pip ", "make ", "source ", "git ")  # set up a machine
 ONLY_PARSED = ("explore", "reproduce")  # a server that stays, and minutes of work
+if not NIGHTLY:
+    ONLY_PARSED += ("compare", "tune", "views")  # which have their own tests
 OPTIONAL = ("dask", "pyarrow", "torch")  # a block that imports one of these needs it
+
+
+QUICK = (ROOT / "README.md", ROOT / "docs" / "start.md")  # what everybody reads; all others are run by `make nightly`
 
 
 def pages_with(*languages):
     found = [page for page in PAGES if any(kind in languages for kind, _ in FENCE.findall(page.read_text()))]
-    return pytest.mark.parametrize("page", found, ids=lambda page: page.relative_to(ROOT).as_posix())
+    marked = [pytest.param(page, marks=() if page in QUICK else pytest.mark.slow) for page in found]
+    return pytest.mark.parametrize("page", marked, ids=lambda page: page.relative_to(ROOT).as_posix())
 
 
 @pytest.fixture
@@ -56,8 +64,7 @@ def folder(tmp_path, monkeypatch):
     table.to_csv(tmp_path / "customers.csv", index=False)
     monkeypatch.chdir(tmp_path)
     # `confidence_` has its own tests; here four of its dozen searches, on fewer rows, are enough.
-    for name, few in (("ROWS", 60), ("SHUFFLES", 2), ("RESAMPLES", 1)):
-        monkeypatch.setattr(altclust.search.significance, name, few)
+    monkeypatch.setattr(altclust.KDAC, "_tests", AssessOptions(rows=60, shuffles=2, resamples=1))
     return tmp_path
 
 
@@ -115,7 +122,7 @@ def finds(hidden):
 
 def cells_claims(names):
     finds("active")(names)
-    assert sum(100 <= gene < 120 for gene in names["top"]) >= 18
+    assert sum(100 <= gene < 120 for gene in names["top"]) >= 18  # pin
 
 
 CLAIMS = {
@@ -161,6 +168,14 @@ def test_links_inside_the_repository_exist(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_page_is_in_the_navigation():
+    navigation = (ROOT / "mkdocs.yml").read_text()
+    for page in PAGES[1:]:
+        name = page.relative_to(ROOT / "docs").as_posix()
+        assert f": {name}\n" in navigation, f"{name} is not in the navigation"
+
+
+@pytest.mark.slow
 def test_site_builds_without_a_warning_and_asks_for_nothing_elsewhere(tmp_path):
     for part in ("material", "mkdocstrings"):
         pytest.importorskip(part)
@@ -170,10 +185,7 @@ def test_site_builds_without_a_warning_and_asks_for_nothing_elsewhere(tmp_path):
     reference = (tmp_path / "cli.html").read_text()
     for full in full_names(typer.main.get_command(app), "altclust"):
         assert re.search(rf">{full}<a", reference), f"`{full}` is not in the reference"
-    navigation = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES[1:]:
-        name = page.relative_to(ROOT / "docs")
-        assert f": {name.as_posix()}\n" in navigation, f"{name} is not in the navigation"
-        html = (tmp_path / name).with_suffix(".html").read_text()
+        html = (tmp_path / page.relative_to(ROOT / "docs")).with_suffix(".html").read_text()
         loaded = re.findall(r'<(?:script|link|img|iframe)[^>]+?(?:src|href)="(https?:[^"]+)"', html)
         assert not loaded, f"{page.name} loads {loaded}"

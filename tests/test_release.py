@@ -66,7 +66,7 @@ def test_a_release_is_a_tag_with_its_changelog(repository):
         ("", lambda folder: None, "is not a version"),
         ("0.1.0", lambda folder: (folder / "new.txt").write_text("x"), "not committed"),
         ("0.1.0", lambda folder: git(folder, "switch", "--quiet", "--create", "other"), "made from main"),
-        ("0.1.0", lambda folder: git(folder, "tag", "v0.1.0"), "v0.1.0 is there already"),
+        ("0.1.0", lambda folder: git(folder, "tag", "v0.1.0"), "v0.1.0 exists already"),
     ],
 )
 def test_a_release_that_cannot_be_made_changes_nothing(repository, version, spoil, says):

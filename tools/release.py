@@ -1,7 +1,7 @@
-"""Make a release: a version, its part of the changelog, a tag that carries it, and the files to upload.
+"""Make a release: the version, its section of the changelog, a tag with that section, and the files to upload.
 
-`make release VERSION=0.2.0` on a clean main that has passed `.ci/run`. Everything is checked before anything is
-changed, and nothing leaves this machine: the last lines say what to push and upload.
+Run `make release VERSION=0.2.0` on a clean main that has passed `.ci/run`. Everything is checked before anything is
+changed, and nothing is pushed or uploaded: the last lines say what to push and upload.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ UNRELEASED = "## [Unreleased]\n"
 
 
 def git(*arguments: str) -> str:
-    """What git answers."""
+    """Run git and return its output."""
     return subprocess.run(["git", *arguments], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def refuse(sentence: str) -> None:
-    """End with a sentence before anything was changed."""
+    """Exit with a message before anything was changed."""
     raise SystemExit(sentence)
 
 
 def notes_of(changelog: str) -> str:
-    """What is not released yet."""
+    """The unreleased section of the changelog."""
     _, found, after = changelog.partition(UNRELEASED)
     if not found:
-        refuse(f"{CHANGELOG} has no line {UNRELEASED.strip()!r}: put what is new under one.")
+        refuse(f"{CHANGELOG} has no line {UNRELEASED.strip()!r}: add it, with the changes below.")
     return re.split(r"^## \[", after, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
 def set_version(version: str) -> None:
-    """Write the version where the build finds it."""
+    """Write the version into the package."""
     text = VERSION_FILE.read_text(encoding="utf-8")
     VERSION_FILE.write_text(re.sub(r'__version__ = ".*"', f'__version__ = "{version}"', text), encoding="utf-8")
 
@@ -43,14 +43,14 @@ def set_version(version: str) -> None:
 def release(version: str) -> None:
     """Check, write the changelog, commit, tag, build, and open the next version."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        refuse(f"VERSION={version} is not a version: it has three numbers, such as 0.2.0.")
+        refuse(f"VERSION={version} is not a version: pass three numbers, such as 0.2.0.")
     tag = f"v{version}"
     if git("status", "--porcelain"):
-        refuse("There are changes that are not committed: commit or stash them first.")
+        refuse("There are changes that are not committed: commit or stash them.")
     if git("branch", "--show-current") != "main":
         refuse("Releases are made from main: git switch main.")
     if git("tag", "--list", tag):
-        refuse(f"{tag} is there already: choose the next version.")
+        refuse(f"{tag} exists already: choose the next version.")
     changelog = CHANGELOG.read_text(encoding="utf-8")
     notes = notes_of(changelog)
     if not notes:
@@ -64,9 +64,7 @@ def release(version: str) -> None:
     major, minor, patch = version.split(".")
     set_version(f"{major}.{minor}.{int(patch) + 1}.dev0")
     git("commit", "--all", "--message", f"After {version}")
-    print(
-        f"{tag} is made, its files are in dist/. To publish: git push --follow-tags, then twine upload dist/*{version}*"
-    )
+    print(f"{tag} is ready; its files are in dist/. To publish: git push --follow-tags; twine upload dist/*{version}*")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import report as report
     from . import tables as tables
     from .base.errors import InputError
+    from .base.progress import Progress
     from .core import metrics as metrics
     from .core.certificate import Certificate
     from .core.solvers import ISM, Growth, Newton, Stiefel
@@ -36,6 +37,7 @@ __all__ = [
     "Growth",
     "InputError",
     "Newton",
+    "Progress",
     "Stiefel",
     "Tuning",
     "ViewDiscovery",
@@ -52,6 +54,7 @@ _HOMES = {
     "Tuning": "search.tuning",
     "tune": "search.tuning",
     "InputError": "base.errors",
+    "Progress": "base.progress",
     "ViewDiscovery": "models.view_discovery",
 }
 _MODULES = {  # public modules: where users find them, and where they are

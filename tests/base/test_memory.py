@@ -30,7 +30,7 @@ def test_where_nobody_tells_nothing_is_refused(silent, text):
     (silent / "meminfo").write_text(text)
     assert memory.free_memory() == math.inf
     check_fits(1e15)
-    with pytest.raises(BadFile, match=r"would take 5\.0 GB of memory, and 2\.0 GB are taken at most"):
+    with pytest.raises(BadFile, match=r"would take 5\.0 GB of memory, but the limit is 2\.0 GB"):
         check_fits(5e9, 2e9)
 
 
@@ -55,5 +55,5 @@ def test_files_kept_at_hand_are_no_taken_memory(silent, monkeypatch, version):
 def test_a_reserve_is_kept(monkeypatch):
     monkeypatch.setattr(arrays, "free_memory", lambda: 10e9)
     check_fits(8.9e9)
-    with pytest.raises(BadFile, match=r"would take 9\.5 GB of memory, and 9\.0 GB are free for it: pass a part of it"):
+    with pytest.raises(BadFile, match=r"would take 9\.5 GB of memory, but 9\.0 GB are free: pass a part of it"):
         check_fits(9.5e9)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +12,8 @@ import pytest
 from scipy import sparse
 
 from altclust import KDAC, InputError
+from altclust.base.errors import sentence
+from altclust.base.sklearn_compat import InvalidParameterError
 from altclust.base.validation import check_given
 
 rng = np.random.default_rng(0)
@@ -25,7 +30,11 @@ def with_entry(value):
 BAD = {
     "nan": ((with_entry(np.nan), given), {}, r"X has NaN in column 1 \(1 of 40 rows\): fill it in"),
     "infinity": ((with_entry(np.inf), given), {}, r"X has infinity in column 1 .*: fill it in"),
-    "fewer rows than clusters": ((X, given), {"n_clusters": 41}, "n_clusters=41 but X has n_samples=40: ask for fewer"),
+    "fewer rows than clusters": (
+        (X, given),
+        {"n_clusters": 41},
+        "^n_clusters=41 is more than the 40 rows: ask for fewer",
+    ),
     "one given cluster": ((X, np.zeros(40)), {}, r"given has 1 cluster\(s\) .* pass at least two"),
     "no known label": ((X, np.full(40, -1)), {}, r"given has 0 cluster\(s\)"),
     "wrong length": ((X, given[:-1]), {}, "given has 39 labels for 40 rows: pass one label for each row"),
@@ -33,12 +42,16 @@ BAD = {
     "cube of labels": ((X, np.zeros((40, 2, 2))), {}, "given has 3 dimensions"),
     "lists as labels": ((X, [[1], [1, 2]] * 20), {}, r"given has \[1\] as a label: pass one string or number per row"),
     "all rows equal": ((np.ones((40, 3)), given), {}, "X has 40 equal rows"),
-    "sigma": ((X, given), {"sigma": 0.0}, "'sigma' parameter of KDAC must be .* Got 0.0"),
-    "negative weight": ((X, given), {"novelty_weight": -1}, "'novelty_weight' parameter of KDAC must be .* Got -1"),
+    "sigma": ((X, given), {"sigma": 0.0}, '^sigma=0.0 is not allowed: pass a number above 0 or "auto".$'),
+    "negative weight": (
+        (X, given),
+        {"novelty_weight": -1},
+        r'^novelty_weight=-1 is not allowed: pass a number from 0 to 1e\+09 or "auto".$',
+    ),
     "too many directions": (
         (X, given),
         {"n_components": 4},
-        r"n_components=4 but X has 3 column\(s\): ask for at most 3",
+        r"^n_components=4 is more than the 3 column\(s\): ask for at most 3",
     ),
     "sparse rows": ((sparse.csr_matrix(X), given), {}, "X is a sparse matrix.*pass X.toarray()"),
     "sparse labels": ((X, sparse.eye(40)), {}, "given is a sparse matrix"),
@@ -53,11 +66,15 @@ BAD = {
     "text as start": ((X, given), {"init": [["a"], ["b"], ["c"]]}, "init is not an array of numbers"),
     "start against q": ((X, given), {"init": np.eye(3), "n_components": 2}, "init has 3 columns but n_components=2"),
     "dependent start": ((X, given), {"init": np.ones((3, 2))}, "init has NaN, infinity or dependent columns"),
-    "sigma beyond reach": ((X, given), {"sigma": 1e-200}, "sigma=1e-200 but the rows of X spread over"),
-    "sigma too wide": ((X, given), {"sigma": 1e200}, r"sigma=1e\+200 but the rows of X spread over"),
-    "huge weight": ((X, given), {"novelty_weight": 1e300}, "'novelty_weight' parameter of KDAC must be"),
+    "sigma beyond reach": ((X, given), {"sigma": 1e-200}, "^sigma=1e-200 does not fit rows that spread over"),
+    "sigma too wide": ((X, given), {"sigma": 1e200}, r"^sigma=1e\+200 does not fit rows that spread over"),
+    "huge weight": (
+        (X, given),
+        {"novelty_weight": 1e300},
+        r"^novelty_weight=1e\+300 is not allowed: pass a number from 0",
+    ),
     "signs as labels": ((X, np.where(given, 1, -1)), {}, "-1 count as unknown"),
-    "unknown solver": ((X, given), {"solver": "magic"}, "'solver' parameter of KDAC must be"),
+    "unknown solver": ((X, given), {"solver": "magic"}, "^solver='magic' is not allowed: pass .*\"ism\""),
     "a function as solver": ((X, given), {"solver": print}, "is not a solver: pass a name, or a dataclass"),
     "one row": ((X[:1], None), {}, r"minimum of 2 is required"),
 }
@@ -68,6 +85,36 @@ def test_bad_input_gets_a_sentence(case):
     arguments, params, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         KDAC(**({"n_clusters": 2} | params)).fit(*arguments)
+
+
+def test_an_error_separates_its_argument_from_the_sentence():
+    with pytest.raises(InputError) as caught:
+        KDAC(41).fit(X, given)
+    error = pickle.loads(pickle.dumps(caught.value))  # as it comes back from another process
+    assert str(error) == "n_clusters=41 is more than the 40 rows: ask for fewer clusters."
+    assert (error.argument, error.value) == ("n_clusters", "41")
+    assert sentence(error, "--clusters") == "--clusters 41 is more than the 40 rows: ask for fewer clusters."
+
+
+@pytest.mark.parametrize("params", [{"n_clusters": -1}, {"engine": "x"}, {"n_jobs": 0}, {"callback": 3}, {"tol": "x"}])
+def test_a_wrong_parameter_is_named_in_our_own_words(params):
+    with pytest.raises(InvalidParameterError) as caught:
+        KDAC(**params).fit(X, given)
+    ((name, value),) = params.items()
+    assert isinstance(caught.value, InputError)
+    assert str(caught.value).startswith(f"{name}={value!r} is not allowed: pass ")
+    assert "parameter of" not in str(caught.value)
+    assert "instance" not in str(caught.value)
+
+
+def test_fewer_distinct_rows_than_clusters():
+    few = np.arange(40)[:, None] % 3 * np.array([1.0, 2.0])
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        KDAC(5, sigma=1.0, random_state=0).fit(few)
+    said = [str(warning.message) for warning in found]
+    assert said.count("n_clusters=5 leaves 2 cluster(s) empty, because many rows are equal: ask for fewer clusters.") == 1
+    assert not any("distinct clusters" in text for text in said)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -99,7 +146,7 @@ def test_constant_columns_warn_and_get_no_weight():
 
 def test_more_directions_than_the_rows_span():
     table = np.column_stack([X[:, 0], 2 * X[:, 0], X[:, 1]])
-    with pytest.warns(UserWarning, match=r"span only 2 direction\(s\): 2 are used"):
+    with pytest.warns(UserWarning, match=r"^n_components=3 is more than the rows span: only 2 direction\(s\) are used"):
         model = KDAC(2, n_components=3, random_state=0).fit(table, given)
     assert model.components_.shape == (2, 3)
 

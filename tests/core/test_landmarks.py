@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 from threadpoolctl import threadpool_limits
 
 from altclust.core.engines.landmarks import choose_landmarks
@@ -39,7 +40,7 @@ def left_out(Z, kernel, pivots):
 
 @pytest.mark.parametrize("copies", [1, 4])
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@examples(10)
 def test_what_is_left_out_is_counted_and_small(copies, seed):
     Z, kernel, tolerance, most = cloud(seed, copies)
     pivots, error = choose_landmarks(Z, kernel, tolerance, most, np.random.default_rng(seed))
@@ -50,7 +51,7 @@ def test_what_is_left_out_is_counted_and_small(copies, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(5)
 def test_the_same_seed_draws_the_same_pivots(seed):
     Z, kernel, tolerance, most = cloud(seed)
     first, second = (choose_landmarks(Z, kernel, tolerance, most, np.random.default_rng(seed)) for _ in range(2))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import eigh
-from tests.conftest import random_problem
+from tests.conftest import examples, random_problem, some
 
 from altclust.core.kernels import Gaussian
 from altclust.core.linalg.eigen import METHODS, fix_signs, lapack_subset, leading_eigenvectors, smallest_eigenvectors
@@ -14,7 +14,7 @@ from altclust.core.solvers import subspace_distance
 
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=15, deadline=None)
+@examples(6)
 def test_methods_agree_with_the_full_decomposition(method, seed):
     """Including the coordinate-wise power method, on matrices whose wanted eigenvalues are set apart."""
     rng = np.random.default_rng(seed)
@@ -31,7 +31,7 @@ def test_methods_agree_with_the_full_decomposition(method, seed):
 @pytest.mark.parametrize(("method", "share"), [("subset", 1e-12), ("lobpcg", 1e-8), ("power", 1e-3)])
 def test_methods_agree_on_phi(method, share):
     """The power method's rate is the ratio of neighbouring eigenvalues, so it stops short where they crowd."""
-    for seed in range(10):
+    for seed in range(some(3, 10)):
         _, _, objective, W = random_problem(seed)
         phi = objective.value_and_phi(W)[1]
         exact, _ = smallest_eigenvectors(phi, W.shape[1], method="full")
@@ -83,7 +83,7 @@ def test_signs_are_fixed():
 
 
 @given(seed=st.integers(0, 1000), clusters=st.integers(2, 7))
-@settings(max_examples=25, deadline=None)
+@examples(6)
 def test_leading_eigenvectors_find_every_copy_of_a_repeated_eigenvalue(seed, clusters):
     """Far apart clusters give equal eigenvalues, of which a single-vector Lanczos method misses some."""
     rng = np.random.default_rng(seed)

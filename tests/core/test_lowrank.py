@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 from threadpoolctl import threadpool_limits
 
 from altclust.base.backend import to_numpy
@@ -85,7 +86,7 @@ def trace_error(engine, case, W):
 
 
 @given(seed=seeds)
-@settings(max_examples=40, deadline=None)
+@examples(10)
 def test_the_value_is_off_by_no_more_than_what_was_left_out(seed):
     case = random_rows(seed)
     engine, gamma, dense, explicit = make(case, tolerance=10 ** case.rng.uniform(-6, -0.3))
@@ -99,7 +100,7 @@ def test_the_value_is_off_by_no_more_than_what_was_left_out(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=25, deadline=None)
+@examples(6)
 def test_with_all_of_the_trace_it_is_the_dense_engine(seed):
     case = random_rows(seed)
     engine, gamma, dense, explicit = make(case, tolerance=1e-10)
@@ -125,7 +126,7 @@ def test_with_all_of_the_trace_it_is_the_dense_engine(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(5)
 def test_hessian_products_are_those_of_the_dense_engine(seed):
     case = random_rows(seed)
     engine, gamma, dense, explicit = make(case, tolerance=1e-10)
@@ -139,7 +140,7 @@ def test_hessian_products_are_those_of_the_dense_engine(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(5)
 def test_the_fourth_moment_of_all_rows_is_exact(seed):
     case = random_rows(seed)
     engine, gamma, dense, explicit = make(case)
@@ -147,7 +148,7 @@ def test_the_fourth_moment_of_all_rows_is_exact(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=30, deadline=None)
+@examples(7)
 def test_the_u_step_knows_the_sums_of_the_next_value(seed):
     case = random_rows(seed)
     engine, gamma, *_ = make(case)
@@ -196,7 +197,7 @@ def test_at_most_so_many_landmarks():
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@examples(5)
 def test_indicators_by_code_span_those_by_row_and_unknown_rows_are_zero(seed):
     case = random_rows(seed, unknown=0.4)
     for scaling in ("balanced", "paper"):

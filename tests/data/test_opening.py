@@ -10,7 +10,7 @@ import pytest
 
 from altclust import KDAC, InputError, ViewDiscovery, open_rows
 from altclust.core.engines import choose
-from altclust.core.problem import Objective, wide_directions
+from altclust.core.problem import KernelObjective, wide_directions
 from altclust.core.solvers import Solution, Status
 from altclust.core.surrogate import Subsampled
 from altclust.data.rows import ArrayRows
@@ -72,14 +72,18 @@ def test_tensors_of_other_precisions():
     torch = pytest.importorskip("torch")
     X, given, _ = table(200)
     model = fixed().fit(torch.from_numpy(X).half(), given)
-    assert model.labels_.shape == (200,)
+    rounded = fixed().fit(X.astype(np.float16).astype(np.float32), given)
+    assert np.array_equal(model.labels_, rounded.labels_)
     with pytest.raises(InputError, match="complex"):
         fixed().fit(torch.from_numpy(X).to(torch.complex64), given)
 
 
 def test_frames_with_unlucky_column_names():
     X, given, _ = table(100)
-    fixed().fit(pd.DataFrame(X, columns=["dask", "total", "encode", "to_dask_array"]), given)
+    frame = pd.DataFrame(X, columns=["dask", "total", "encode", "to_dask_array"])
+    model = fixed().fit(frame, given)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    assert np.array_equal(model.labels_, fixed().fit(X, given).labels_)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 3), (5, 0)])
@@ -159,6 +163,7 @@ def test_a_surrogate_that_cannot_step_ends_the_w_step():
             return Solution(W, 0.0, 0, Status.STALLED, np.array([[0.0, 1.0, 0.0]]))
 
     W = np.eye(3)[:, :1]
-    step = Subsampled(Standing(), Engine(10), rest=0.01)(Objective(Engine(100), None), W)
+    whole = Engine(100)
+    step = Subsampled(Standing(), whole, Engine(10), rest=0.01)(KernelObjective(whole, None), W)
     assert step.status is Status.STALLED
     assert not np.isnan(step.history[-1][1])

@@ -12,8 +12,8 @@ from array_api_compat import array_namespace
 from altclust import InputError, open_rows
 from altclust.base.backend import host, like
 from altclust.data import opening as sources
-from altclust.data import rows
-from altclust.data.rows import ArrayRows
+from altclust.data.dask_rows import DaskRows
+from altclust.data.rows import ArrayRows, BlockOptions
 
 N, D = 1037, 3  # no multiple of any block
 SOURCES = ("array", "memmap", "npy", "parquet", "torch", "dask", "frame")
@@ -22,7 +22,7 @@ SOURCES = ("array", "memmap", "npy", "parquet", "torch", "dask", "frame")
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Many tasks of few rows, and Dask without a cluster."""
-    monkeypatch.setattr(rows, "TASK", 100)
+    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100))
     with suppress(ImportError):
         import dask
 
@@ -139,10 +139,10 @@ def test_nothing_given_has_no_codes(source, X, tmp_path):
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(
     ("labels", "words"),
-    [(np.zeros(N), "nothing to be different from"), (np.arange(N - 1) % 2, f"{N - 1}"), (np.arange(N), "labels that")],
+    [(np.zeros(N), "pass at least two clusters"), (np.arange(N - 1) % 2, f"{N - 1}"), (np.arange(N), "labels that")],
 )
 def test_labels_that_are_no_clustering_are_refused(source, labels, words, X, tmp_path, monkeypatch):
-    monkeypatch.setattr("altclust.data.dask_rows.MOST_CLUSTERS", 500)
+    monkeypatch.setattr(DaskRows, "most_clusters", 500)
     table = make(source, X, tmp_path)
     for given in [labels, pytest.importorskip("dask.array").from_array(labels, chunks=300)]:
         if isinstance(given, np.ndarray) or source in ("dask", "frame"):
@@ -174,7 +174,7 @@ def column_sums(X, codes):
 def test_results_do_not_depend_on_the_number_of_threads(X, monkeypatch, tmp_path):
     found = []
     for threads in (1, 2, 3, 8):
-        monkeypatch.setattr(rows, "cpu_count", lambda count=threads: count)
+        monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100, threads=threads))
         table = make("npy", X, tmp_path)
         shift = np.full(3, 0.1)
         codes = np.arange(N)[:, None] % 3
@@ -186,7 +186,7 @@ def test_results_do_not_depend_on_the_number_of_threads(X, monkeypatch, tmp_path
 
 
 def test_an_error_in_a_block_reaches_the_caller(X, monkeypatch):
-    monkeypatch.setattr(rows, "cpu_count", lambda: 2)
+    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100, threads=2))
     whole = X.copy()
     whole[1000, 1] = np.inf
 

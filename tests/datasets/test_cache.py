@@ -54,7 +54,7 @@ def test_nothing_is_printed(server, empty_folder, small_file, capfd):
 
 def test_wrong_checksum(server, empty_folder, small_file):
     server.serve("/data/data_4.csv", small_file.replace(b"1", b"7"))
-    with pytest.raises(DatasetUnavailable, match="what was downloaded has a wrong SHA-256 checksum") as caught:
+    with pytest.raises(DatasetUnavailable, match="the downloaded file has a wrong SHA-256 checksum") as caught:
         fetch(NAME)
     assert_helps(caught, NAME, f"{server.url}/data_4.csv", empty_folder)
     assert files_below(empty_folder) == []

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from altclust.datasets import growth, large_gaussians, moons, small_gaussians
 
@@ -18,7 +19,7 @@ def contingency(data):
 
 @pytest.mark.parametrize("make", MAKERS)
 @given(n=st.integers(4, 300), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@examples(6)
 def test_any_number_of_rows(make, n, seed):
     data = make(n, random_state=seed)
     assert data.X.dtype == np.float64

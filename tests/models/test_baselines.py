@@ -118,7 +118,7 @@ def test_several_given_clusterings(method):
     X = 6 * np.column_stack([first, second, hidden]) + rng.standard_normal((240, 3))
     model = clone(method).set_params(random_state=0).fit(X, np.column_stack([first, second]))
     assert model.overlap_ < 0.15
-    assert nmi(model.labels_, hidden) > 0.7
+    assert nmi(model.labels_, hidden) > 0.7  # pin: the weakest of the methods
 
 
 def test_residual_takes_any_clusterer():
@@ -236,7 +236,7 @@ def test_msc_finds_two_views_at_once():
     ("method", "X", "message"),
     [
         (COALA(2), np.random.default_rng(0).standard_normal((3001, 1)), "COALA takes time n³"),
-        (NACI(2), np.random.default_rng(0).standard_normal((3001, 1)), "NACI looks at all pairs"),
+        (NACI(2), np.random.default_rng(0).standard_normal((3001, 1)), "NACI needs all pairs"),
         (ConditionalBottleneck(2), -np.arange(12.0).reshape(6, 2), "this method needs counts"),
         (MinCEntropy(2, kernel="precomputed"), np.arange(12.0).reshape(6, 2), "pass the n x n kernel"),
     ],
@@ -261,7 +261,7 @@ def faces():
 def test_faces_identity_to_pose(faces, method, least):
     X, identity, pose = faces
     scores = [nmi(clone(method).set_params(random_state=s).fit(X, identity).labels_, pose) for s in range(5)]
-    assert np.mean(scores) >= least
+    assert np.mean(scores) >= least  # pin: what the method reaches today
 
 
 def test_moon_without_its_gaussians():
@@ -270,4 +270,4 @@ def test_moon_without_its_gaussians():
     except (DatasetUnavailable, OSError) as error:
         pytest.skip(f"the paper's files are not at hand: {error}")
     scores = [nmi(Residual(2, random_state=s).fit(data.X, data.given).labels_, data.alternative) for s in range(5)]
-    assert np.mean(scores) >= 0.6
+    assert np.mean(scores) >= 0.6  # pin

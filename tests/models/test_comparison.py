@@ -15,13 +15,15 @@ from altclust.core.metrics import match_labels, nmi
 from altclust.models.comparison import METHODS, compare
 from altclust.report import render_comparison
 
+N = 100
+
 
 @pytest.fixture(scope="module")
 def rows():
     rng = np.random.default_rng(0)
-    cells = rng.permutation(np.arange(120) % 4)
+    cells = rng.permutation(np.arange(N) % 4)
     known, hidden = cells % 2, cells // 2
-    X = 10 + rng.standard_normal((120, 6))
+    X = 10 + rng.standard_normal((N, 6))
     X[:, :2] += 7 * known[:, None]
     X[:, 2:4] += 6 * hidden[:, None]
     return X, known, hidden
@@ -39,12 +41,12 @@ def test_every_method_has_a_row(found, rows):
     assert found.table["problem"].tolist() == [""] * len(METHODS)
     assert found.table["clusters"].nunique() == 1  # all take what KDAC found
     assert (found.table["quality"] <= 1 + 1e-9).all()
-    assert (found.table["overlap: segment"] < 0.1).sum() >= 9
+    assert (found.table["overlap: segment"] < 0.1).sum() >= 9  # pin
     assert (found.table["seconds"] > 0).all()
-    assert found.labels.shape == (120, len(METHODS))
+    assert found.labels.shape == (N, len(METHODS))
     good = [nmi(found.labels[name], rows[2]) > 0.9 for name in METHODS]
-    assert sum(good) >= 8
-    assert good[0]
+    assert sum(good) >= 8  # pin
+    assert good[0]  # KDAC
 
 
 def test_agreement_is_a_table_of_nmi(found):
@@ -68,7 +70,7 @@ def test_a_method_that_fails_or_takes_too_long_says_so(rows):
 def test_a_process_that_dies_is_a_row(rows):
     killed = []
 
-    def kill(done, total):
+    def kill(progress):
         """As the system does when memory is short."""
         for process in asked_processes(os.getpid()):
             os.kill(process, signal.SIGKILL)
@@ -76,14 +78,14 @@ def test_a_process_that_dies_is_a_row(rows):
 
     found = compare(rows[0], rows[1], methods=["KDAC", "Residual"], n_clusters=2, progress=kill)
     assert killed
-    assert "ended without an answer" in found.table["problem"].iloc[0]
+    assert "ended without a result" in found.table["problem"].iloc[0]
 
 
 def asked_processes(parent):
     """The processes that answer this one, by what the system says of them."""
     command = ["ps", "-ww", "-e", "-o", "ppid=", "-o", "pid=", "-o", "args="]
     lines = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-    return [int(line.split()[1]) for line in lines if "answer_questions" in line and int(line.split()[0]) == parent]
+    return [int(line.split()[1]) for line in lines if "serve_requests" in line and int(line.split()[0]) == parent]
 
 
 def test_a_script_needs_no_guard_and_leaves_nothing_behind(tmp_path):
@@ -111,6 +113,7 @@ def test_a_method_ends_with_the_program_that_asked(tmp_path):
     time.sleep(1)
     process.kill()
     process.wait()
+    assert children, "no method was started"
     while is_there(children[0]) and time.monotonic() < until:
         time.sleep(0.1)
     assert not is_there(children[0])
@@ -123,10 +126,10 @@ def is_there(process):
 
 def test_cancel_and_wrong_use(rows):
     X, known, _ = rows
-    cut = compare(X, known, methods=["Residual", "Orth-1"], n_clusters=2, progress=lambda done, total: done == 1)
+    cut = compare(X, known, methods=["Residual", "Orth-1"], n_clusters=2, progress=lambda progress: progress.done == 1)
     assert cut.table["problem"].tolist() == ["", "It was cancelled."]
     start = time.monotonic()
-    under_way = compare(X, known, methods=["KDAC"], progress=lambda done, total: time.monotonic() > start + 1)
+    under_way = compare(X, known, methods=["KDAC"], progress=lambda progress: time.monotonic() > start + 1)
     assert under_way.table["problem"].tolist() == ["It was cancelled."]
     assert time.monotonic() < start + 20
     with pytest.raises(InputError, match="'magic' is not a method: choose among KDAC"):
@@ -136,8 +139,10 @@ def test_cancel_and_wrong_use(rows):
 
 
 def test_labels_are_matched():
-    assert match_labels(np.array([2, 2, 0, 1]), np.array([0, 0, 1, -1])).tolist()[:3] == [0, 0, 1]
-    assert match_labels(np.array([0, 1, 2]), np.array([0, 0, 0])).tolist()[0] in (0, 1, 2)
+    assert match_labels(np.array([2, 2, 0, 1]), np.array([0, 0, 1, -1])).tolist() == [0, 0, 1, 2]
+    split = match_labels(np.array([1, 2, 2, 0]), np.array([0, 0, 0, 0]))  # the largest part keeps the number
+    assert split[1] == split[2] == 0
+    assert sorted(set(split)) == [0, 1, 2]
 
 
 def test_the_page_escapes_names(found, rows):

@@ -14,13 +14,14 @@ from threadpoolctl import threadpool_limits
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.data.dask_rows import DaskRows
-from altclust.models import streaming as streamed
+from altclust.models.fitting import SampleOptions
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 N, D, SAMPLED = 60_000, 8, 5000
+FEW = SampleOptions(first=300, most=SAMPLED)
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
 EDGES = (0, 4000, 4001, 11_000, 18_000, 25_000, 31_000, 37_000, 43_000, 49_000, 55_000, N)
 
@@ -31,7 +32,7 @@ def client():
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=4, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -41,8 +42,7 @@ def client():
 @pytest.fixture(autouse=True)
 def few_sampled(monkeypatch):
     """A sample that is small beside the rows, as it is beside many millions."""
-    monkeypatch.setattr(streamed, "FIRST", 300)
-    monkeypatch.setattr(streamed, "MOST_SAMPLED", SAMPLED)
+    monkeypatch.setattr(KDAC, "_samples", FEW)
     with threadpool_limits(1):
         yield
 
@@ -80,8 +80,7 @@ def stored(tmp_path_factory):
 @pytest.fixture(scope="module")
 def local(stored):
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
-        patch.setattr(streamed, "FIRST", 300)
-        patch.setattr(streamed, "MOST_SAMPLED", SAMPLED)
+        patch.setattr(KDAC, "_samples", FEW)
         return KDAC(**FIXED, engine="lowrank").fit(stored.X, stored.known)
 
 
@@ -149,8 +148,8 @@ def test_a_worker_that_dies_does_not_lose_the_run(client, stored, local):
     distributed.wait(X)
     killed = []
 
-    def kill(number, *_):
-        if number >= 4 and not killed:
+    def kill(progress):
+        if progress.done >= 4 and not killed:
             pid = next(iter(client.run(os.getpid).values()))
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)

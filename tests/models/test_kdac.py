@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
-from tests.conftest import random_problem
+from tests.conftest import examples, objective_at, random_problem, some
 from threadpoolctl import threadpool_limits
 
 from altclust import ISM, KDAC, Newton
@@ -24,7 +24,7 @@ from altclust.core.engines import DenseEngine
 from altclust.core.initialization import spectral_start
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import Objective, Problem, indicators
+from altclust.core.problem import Problem, indicators
 from altclust.core.solvers import Status, subspace_distance
 from altclust.datasets import growth, moons
 
@@ -35,7 +35,7 @@ EXPLAINED_SKIPS = {"check_array_api_input"}
 MEDIAN = 8.0  # about the median distance between the rows of two_views
 
 
-def two_views(n=240, seed=0, noise_columns=2, hidden_clusters=2):
+def two_views(n=120, seed=0, noise_columns=2, hidden_clusters=2):
     """Columns 0 and 1 carry the given clustering, 2 and 3 an independent hidden one, the rest noise."""
     rng = np.random.default_rng(seed)
     cells = rng.permutation(np.arange(n) % (2 * hidden_clusters))
@@ -68,8 +68,18 @@ def test_finds_the_hidden_view(solver):
     assert np.allclose(model.components_ @ model.components_.T, np.eye(2), atol=1e-10)
 
 
-@pytest.mark.parametrize("fixed", [{}, {"n_clusters": 2}, {"n_clusters": 2, "n_components": 2}], ids=str)
-@pytest.mark.parametrize("unknown", [0, 80])
+@pytest.mark.parametrize(
+    ("fixed", "unknown"),
+    [
+        ({"n_clusters": 2}, 0),
+        ({"n_clusters": 2, "n_components": 2}, 40),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (({}, 0), ({}, 40), ({"n_clusters": 2}, 40), ({"n_clusters": 2, "n_components": 2}, 0))
+        ),
+    ],
+    ids=str,
+)
 def test_the_search_finds_the_hidden_view(fixed, unknown):
     X, known, hidden = two_views()
     partly = np.where(np.arange(len(X)) < unknown, -1, known)
@@ -119,11 +129,11 @@ def test_more_random_starts_never_cost_more():
 
 def test_several_given_clusterings_are_all_avoided():
     rng = np.random.default_rng(0)
-    views = rng.integers(0, 2, (3, 300))
-    X = 5 * views.T + rng.standard_normal((300, 3))
+    views = rng.integers(0, 2, (3, 120))
+    X = 6 * views.T + rng.standard_normal((120, 3))
     for hidden in range(3):
         others = [v for v in range(3) if v != hidden]
-        model = KDAC(2, n_components=1, random_state=0).fit(X, views[others].T)
+        model = KDAC(2, n_components=1, sigma=2.0, random_state=0).fit(X, views[others].T)
         assert nmi(model.labels_, views[hidden]) > 0.9
         assert model.overlap_ < 0.05
 
@@ -139,20 +149,30 @@ def test_unknown_labels_are_free():
 
 
 def test_predict_agrees_with_labels_and_serves_new_rows():
-    X, known, hidden = two_views(n=400)
-    model = KDAC(2, n_components=2, random_state=0).fit(X[:300], known[:300])
-    assert np.mean(model.predict(X[:300]) == model.labels_) >= 0.99
-    assert nmi(model.predict(X[300:]), hidden[300:]) > 0.9
-    assert np.allclose(model.transform(X[300:]), (X[300:] - model.mean_) @ model.components_.T)
+    X, known, hidden = two_views(n=200)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X[:120], known[:120])
+    assert np.mean(model.predict(X[:120]) == model.labels_) >= 0.99
+    assert nmi(model.predict(X[120:]), hidden[120:]) > 0.9
+    assert np.allclose(model.transform(X[120:]), (X[120:] - model.mean_) @ model.components_.T)
 
 
-@pytest.mark.parametrize(("k", "q"), [(8, "auto"), (10, "auto"), (20, 1), (15, 6)])
-@pytest.mark.parametrize("rounding", ["kmeans", "cluster_qr"])
+@pytest.mark.parametrize(
+    ("k", "q", "rounding"),
+    [
+        (8, "auto", "kmeans"),
+        (15, 6, "cluster_qr"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in product((10, 20), ("auto", 1), ("kmeans", "cluster_qr"))
+        ),
+    ],
+)
 def test_predict_agrees_where_k_asks_for_more_than_the_kernel_has(k, q, rounding):
     """The last eigenvalues of the U step are then rounding, and so would be what is divided by them."""
     rng = np.random.default_rng(0)
-    groups = rng.integers(0, k, 300)
-    X = 3 * rng.standard_normal((k, 6))[groups] + rng.standard_normal((300, 6))
+    n = some(150, 300)
+    groups = rng.integers(0, k, n)
+    X = 3 * rng.standard_normal((k, 6))[groups] + rng.standard_normal((n, 6))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it finds the given clustering again, and says so
         model = KDAC(k, n_components=q, rounding=rounding, random_state=0).fit(X, groups)
@@ -163,39 +183,40 @@ def test_a_view_that_is_not_new_warns():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 2, 100)
     X = 9 * groups[:, None] + rng.standard_normal((100, 1))
-    with pytest.warns(UserWarning, match="resembles what was given .NMI 1.00.: raise novelty_weight"):
+    with pytest.warns(
+        UserWarning, match="^novelty_weight=1.0 gives a view that resembles what was given .NMI 1.00.: raise it"
+    ):
         KDAC(2, sigma=5.0, random_state=0).fit(X, groups)
 
 
 def test_a_cycle_of_the_papers_loop_is_not_called_convergence():
     """A cycle of even length ends a W step where it began; the residual tells."""
-    for seed in (21, 50, 51, 62, 69, 98):
+    for seed in (21, 50, 51, 62, 69, 98)[: some(3, 6)]:
         problem, engine, _, W = random_problem(seed)
         plain = solve(problem, engine, ISM(safeguard=False), W, max_iter=15, rng=np.random.default_rng(0))
-        assert plain.status is not Status.CONVERGED or plain.history["residual"][-1] <= 1e-2
+        assert (plain.status is Status.CONVERGED) == (plain.history["residual"][-1] <= 1e-2), seed
 
 
 def test_converged_means_that_one_more_step_hardly_moves():
     """Also where D was damped. Rest is within tol: a very shallow minimum may give way, and one of these 24 does."""
-    moves = []
-    for seed, sigma in product(range(6), (0.3, 0.6, 1.0, 3.0)):
-        X, known, _ = two_views(seed=seed)
+    moves, seeds = [], some(2, 6)
+    for seed, sigma in product(range(seeds), (0.3, 0.6, 1.0, 3.0)):
+        X, known, _ = two_views(some(120, 240), seed=seed)
         X = X - X.mean(axis=0)
-        problem = Problem(X, None, indicators([known], len(X)), 2, 2, 1.0, Gaussian(sigma))
-        engine = DenseEngine(X, problem.kernel)
+        problem = Problem(2, 2, 1.0, Gaussian(sigma))
+        engine = DenseEngine(X, problem.kernel, indicators([known], len(X)))
         start = spectral_start(problem, engine)
         result = solve(problem, engine, ISM(), start.vectors[:, :2], start.embedding, rng=np.random.default_rng(0))
         if result.status is Status.CONVERGED:
-            embedding = engine.embed(result.W, 2)
-            objective = Objective(engine, problem.gamma(embedding.U, embedding.degrees))
+            objective = objective_at(problem, engine, result.W)
             moves.append(subspace_distance(result.W, Newton()(objective, result.W).W))
-    assert len(moves) >= 22
-    assert sum(move > 0.02 for move in moves) <= 1
+    assert len(moves) >= 4 * seeds - 2  # pin
+    assert sum(move > 0.02 for move in moves) <= 1  # pin
 
 
 def test_feature_weights_name_the_columns_of_the_view():
     X, known, _ = two_views(noise_columns=4, hidden_clusters=3)
-    model = KDAC(3, n_components=2, random_state=0).fit(X, known)
+    model = KDAC(3, n_components=2, sigma=MEDIAN, random_state=0).fit(X, known)
     assert model.feature_weights_.sum() == pytest.approx(1)
     assert model.feature_weights_[2:4].sum() > 0.9
 
@@ -203,12 +224,12 @@ def test_feature_weights_name_the_columns_of_the_view():
 def test_pipeline_clone_set_output_and_frames():
     X, known, _ = two_views()
     names = [f"f{i}" for i in range(6)]
-    pipeline = make_pipeline(StandardScaler(), KDAC(2, n_components=2, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), KDAC(2, n_components=2, sigma=2.0, random_state=0))
     labels = pipeline.fit(X, known)[-1].labels_
     assert np.array_equal(pipeline.predict(X), labels)
     assert clone(pipeline[-1]).get_params() == pipeline[-1].get_params()
     for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
-        model = KDAC(2, n_components=2, random_state=0).fit(frame, known)
+        model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(frame, known)
         assert list(model.feature_names_in_) == names
         assert list(model.get_feature_names_out()) == ["kdac0", "kdac1"]
         assert np.array_equal(model.predict(frame), model.labels_)
@@ -219,12 +240,12 @@ def test_pipeline_clone_set_output_and_frames():
 def test_float32_and_float64_agree():
     X, known, _ = two_views()
     X = X.astype(np.float32)
-    labels = [KDAC(2, n_components=2, random_state=0).fit(X.astype(t), known).labels_ for t in (np.float32, np.float64)]
-    assert np.array_equal(*labels)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0)
+    assert np.array_equal(*(clone(model).fit(X.astype(kind), known).labels_ for kind in (np.float32, np.float64)))
 
 
 @given(seed=st.integers(0, 50))
-@settings(max_examples=12, deadline=None)
+@examples(4)
 def test_the_partition_does_not_depend_on_how_the_table_is_written(seed):
     """Shuffled rows and columns, renamed labels, shifted and sign-flipped features, scaled data with its σ."""
     rng = np.random.default_rng(seed)
@@ -245,7 +266,7 @@ def test_the_partition_does_not_depend_on_how_the_table_is_written(seed):
 
 def test_duplicated_rows_share_a_cluster():
     X, known, _ = two_views(n=120)
-    labels = KDAC(2, n_components=2, random_state=0).fit(np.vstack([X, X]), np.tile(known, 2)).labels_
+    labels = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(np.vstack([X, X]), np.tile(known, 2)).labels_
     assert np.array_equal(labels[:120], labels[120:])
 
 
@@ -253,20 +274,19 @@ def test_same_seed_same_labels_with_one_or_two_threads():
     data = moons(1600, random_state=0)  # above the size up to which the fit keeps to one thread by itself
     X = StandardScaler().fit_transform(data.X)
     labels = []
-    for threads in (1, 2, 2):
+    for threads in (1, 2):
         with threadpool_limits(threads):
             model = KDAC(2, n_components=2, sigma=0.2, novelty_weight=10, random_state=7).fit(X, data.given)
             labels.append(model.labels_)
-    assert np.array_equal(labels[0], labels[1])
-    assert np.array_equal(labels[1], labels[2])
+    assert np.array_equal(*labels)
 
 
 def test_more_columns_than_rows():
-    data = growth(n=60, d=500, random_state=0)
+    data = growth(n=60, d=200, random_state=0)
     X = data.X - data.X.mean(axis=0)
     model = KDAC(2, n_components=2, random_state=0).fit(X, data.given)
     W = model.components_.T
-    assert W.shape == (500, 2)
+    assert W.shape == (200, 2)
     assert np.allclose(W.T @ W, np.eye(2), atol=1e-10)
     basis = np.linalg.svd(X, full_matrices=False)[2][:59]
     assert np.allclose(basis.T @ (basis @ W), W, atol=1e-8)  # nothing of W lies outside the row space
@@ -276,7 +296,7 @@ def test_more_columns_than_rows():
 def test_not_converging_is_a_status_and_a_warning():
     X, known, _ = two_views()
     with pytest.warns(ConvergenceWarning, match="stopped at the limit of iterations .*: raise max_iter or tol"):
-        model = KDAC(2, n_components=2, max_iter=1, tol=0, random_state=0).fit(X, known)
+        model = KDAC(2, n_components=2, sigma=MEDIAN, max_iter=1, tol=0, random_state=0).fit(X, known)
     assert model.status_.startswith("stopped at the limit")
     assert len(model.history_["value"]) == model.n_iter_ == 1
 
@@ -285,22 +305,25 @@ def test_callback_sees_every_round_and_can_cancel():
     X, known, _ = two_views()
     seen = []
 
-    def watch(iteration, value, change, overlap):
-        seen.append((iteration, value, change, overlap))
-        return iteration == 2
+    def watch(progress):
+        seen.append(progress)
+        return progress.stage == "fit" and progress.done == 2
 
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
         model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
-    assert [s[0] for s in seen] == [0, 0, 0, 1, 2]
-    assert [s[2] for s in seen[:3]] == pytest.approx([2 / 3, 1 / 3, 0])  # of the search is left
-    assert np.isfinite([s[1] for s in seen]).all()
-    assert all(0 <= s[3] < 0.1 for s in seen)  # the view is new
+    assert [(p.stage, p.done, p.total) for p in seen] == [
+        *(("search", done, 3) for done in (1, 2, 3)),
+        *(("fit", done, 100) for done in (1, 2)),
+    ]
+    assert [p.share for p in seen[:3]] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert np.isfinite([p.objective for p in seen]).all()
+    assert all(0 <= p.overlap < 0.1 for p in seen)  # the view is new
     assert len(model.labels_) == len(X)
 
 
 def test_callback_can_cancel_the_search():
     X, known, _ = two_views()
-    model = KDAC(2, callback=lambda iteration, *_: iteration == 0, random_state=0).fit(X, known)
+    model = KDAC(2, callback=lambda progress: progress.stage == "search", random_state=0).fit(X, known)
     assert model.tuning_.table["source"].nunique() == 1
     assert model.status_ == "converged"
 

@@ -36,7 +36,7 @@ def test_an_old_model_loads_and_does_what_it_did(path, tmp_path):
     assert model.transform(X).shape == (40, 1)
     assert np.allclose(model.components_ @ model.components_.T, 1)
     assert "minimum" in model.certificate_.verdict
-    assert all(hasattr(model, name) for name in SCALARS)
+    assert all(hasattr(model, f"{name}_") for name in SCALARS)
     model.report(tmp_path / "view.html", X, given, confidence=False)
     model.save(tmp_path / "again.npz")
     assert np.array_equal(KDAC.load(tmp_path / "again.npz").predict(X), model.labels_)

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from tests.conftest import examples
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC, InputError
@@ -19,10 +20,10 @@ from altclust.core.engines import DenseEngine
 from altclust.core.metrics import nmi
 from altclust.core.problem import remove_given
 from altclust.core.solvers import subspace_distance
-from altclust.data import rows
-from altclust.data.rows import ArrayRows
+from altclust.data.rows import STEP, ArrayRows, BlockOptions
 from altclust.data.sums import Moments
-from altclust.models import streaming as streamed
+from altclust.models.fitting import SampleOptions
+from altclust.models.streaming import step_for
 
 seeds = st.integers(0, 10_000)
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
@@ -33,8 +34,8 @@ def small_samples(monkeypatch):
     """Samples that grow within thousands of rows, as they otherwise would within hundreds of thousands."""
     with suppress(ImportError):
         import torch  # noqa: F401  (before the limit, which holds for the libraries that are loaded)
-    monkeypatch.setattr(streamed, "FIRST", 300)
-    monkeypatch.setattr(rows, "TASK", 1000)
+    monkeypatch.setattr(KDAC, "_samples", SampleOptions(first=300))
+    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=1000))
     with threadpool_limits(1):
         yield
 
@@ -58,8 +59,8 @@ def table():
 def fitted(table):
     X, known, _ = table
     with pytest.MonkeyPatch.context() as patch, threadpool_limits(1):
-        patch.setattr(streamed, "FIRST", 300)
-        patch.setattr(rows, "TASK", 1000)
+        patch.setattr(KDAC, "_samples", SampleOptions(first=300))
+        patch.setattr(ArrayRows, "blocks", BlockOptions(task=1000))
         return KDAC(**FIXED, engine="lowrank").fit(X, known)
 
 
@@ -78,7 +79,7 @@ def moments_of(X, given=()):
 
 
 @given(seed=seeds)
-@settings(max_examples=30, deadline=None)
+@examples(7)
 def test_moments_are_those_of_numpy(seed):
     rng = np.random.default_rng(seed)
     n, d, g = int(rng.integers(50, 3000)), int(rng.integers(1, 6)), int(rng.integers(0, 3))
@@ -99,7 +100,7 @@ def test_moments_are_those_of_numpy(seed):
 @pytest.mark.parametrize("unknown", [0.0, 0.3])
 @pytest.mark.parametrize("g", [1, 2])
 @given(seed=seeds)
-@settings(max_examples=10, deadline=None)
+@examples(5)
 def test_effects_are_the_regression_on_what_is_given(g, unknown, seed):
     rng = np.random.default_rng(seed)
     n = 400
@@ -201,7 +202,11 @@ def as_source(kind, X, folder):
 
 
 @pytest.mark.parametrize(
-    "kind", ["float64", "float32", "memmap", "npy name", "npy path", "parquet name", "parquet path", "frame"]
+    "kind",
+    [
+        *("float64", "float32", "memmap", "npy name", "parquet path", "frame"),
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("npy path", "parquet name")),
+    ],
 )
 def test_the_hidden_clustering_is_found_wherever_the_rows_are(kind, table, fitted, tmp_path):
     X, known, hidden = table
@@ -268,9 +273,9 @@ def test_a_memory_limit_decides_for_the_linear_engine():
 
 
 def test_steps_shrink_with_the_memory_limit():
-    wide = streamed.step_for(None, 5, 3, 8)
-    assert wide == rows.STEP
-    assert 16 <= streamed.step_for(1e6, 1000, 10, 8) < streamed.step_for(1e9, 1000, 10, 8) < wide
+    wide = step_for(None, 5, 3, 8)
+    assert wide == STEP
+    assert 16 <= step_for(1e6, 1000, 10, 8) < step_for(1e9, 1000, 10, 8) < wide
 
 
 def test_an_exact_kernel_that_does_not_fit_is_not_the_end(monkeypatch):
@@ -317,7 +322,7 @@ def test_blocks_do_not_show_in_what_is_predicted(table, fitted, monkeypatch):
     at_once, projected = fitted.predict(new), fitted.transform(new)
     assert np.array_equal(np.concatenate([fitted.predict(new[i : i + 100]) for i in range(0, 1037, 100)]), at_once)
     assert np.array_equal([fitted.predict(row[None])[0] for row in new[:50]], at_once[:50])
-    monkeypatch.setattr(rows, "TASK", 10)
+    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=10))
     assert np.array_equal(fitted.predict(new), at_once)
     assert np.allclose(fitted.transform(new), projected, atol=1e-12)
 
@@ -372,10 +377,12 @@ def test_the_confidence_is_there(table):
 def test_rounds_count_upwards_and_the_rows_grow(table):
     X, known, _ = table
     told = []
-    model = KDAC(**FIXED, engine="lowrank", callback=lambda *now: told.append(now)).fit(X, known)
-    rounds = [number for number, *_ in told]
+    model = KDAC(**FIXED, engine="lowrank", callback=told.append).fit(X, known)
+    rounds = [progress.done for progress in told]
     assert rounds == list(range(1, len(rounds) + 1))
-    assert all(np.isfinite(value) and np.isfinite(change) for _, value, change, _ in told)
+    assert {progress.stage for progress in told} == {"fit"}
+    assert np.isfinite([progress.objective for progress in told]).all()
+    assert told[-1].overlap == pytest.approx(model.overlap_, abs=0.02)  # of the sample that is in memory
     seen = model.history_["rows"]
     assert seen[0] == 2400
     assert seen[-1] == 6000
@@ -390,9 +397,9 @@ def test_a_callback_ends_the_fit_with_what_there_is(last, table):
     X, known, _ = table
     told = []
 
-    def stop(number, *_):
-        told.append(number)
-        return number >= last
+    def stop(progress):
+        told.append(progress.done)
+        return progress.done >= last
 
     with pytest.warns(ConvergenceWarning, match="cancelled"):
         model = KDAC(**FIXED, engine="lowrank", callback=stop).fit(X, known)
@@ -414,8 +421,7 @@ def test_the_same_seed_gives_the_same_labels(table, fitted):
 
 def test_threads_do_not_show_in_the_labels(table, fitted, monkeypatch):
     X, known, _ = table
-    monkeypatch.setattr(rows, "cpu_count", lambda: 1)
-    monkeypatch.setattr(rows, "TASK", 2 * rows.STEP)
+    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(threads=1))
     alone = KDAC(**FIXED, engine="lowrank").fit(X, known)
     assert np.allclose(alone.components_, fitted.components_, atol=1e-6)
     assert np.array_equal(alone.labels_, fitted.labels_)
@@ -481,7 +487,7 @@ def test_several_given_clusterings(table):
 def test_more_columns_than_rank(table):
     X, known, hidden = table
     mixed = X @ np.random.default_rng(0).standard_normal((5, 12)) / 3
-    with pytest.warns(UserWarning, match="span only 5"):
+    with pytest.warns(UserWarning, match=r"more than the rows span: only 5 direction"):
         model = KDAC(**FIXED | {"n_components": 9}, engine="lowrank").fit(mixed, known)
     assert model.components_.shape == (5, 12)
     narrow = KDAC(**FIXED, engine="lowrank").fit(mixed, known)

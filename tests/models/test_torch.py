@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.core.solvers import subspace_distance
-from altclust.models import streaming as streamed
+from altclust.models.fitting import SampleOptions
 
 torch = pytest.importorskip("torch")
 
@@ -20,7 +20,7 @@ FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
 
 @pytest.fixture(autouse=True)
 def one_thread(monkeypatch):
-    monkeypatch.setattr(streamed, "FIRST", 300)
+    monkeypatch.setattr(KDAC, "_samples", SampleOptions(first=300))
     with threadpool_limits(1):
         yield
 

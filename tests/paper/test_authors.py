@@ -33,6 +33,7 @@ def figures(task, result):
     }
 
 
+@pytest.mark.slow
 def test_ism_on_webkb():
     task = load_task("WebKB")
     result = authors_loop(task, "ISM")

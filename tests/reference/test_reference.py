@@ -8,6 +8,7 @@ from tests.reference.fits import CASES, FILE, run
 
 # Other processors and linear algebra libraries round otherwise; on one machine the difference is 0.
 AS_GOOD_AS_EQUAL = 1e-5
+LONG = {"views", "search"}
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def reference() -> dict[str, np.ndarray]:
         return dict(stored)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in CASES])
 def test_a_fit_finds_what_it_found(name, reference):
     if name.startswith("torch"):
         pytest.importorskip("torch", reason="torch is not installed")

@@ -58,7 +58,7 @@ def test_unknown_labels_are_grey_and_mixed_ones_are_drawn():
     Z = np.random.default_rng(0).normal(size=(5, 1))
     axes = plot_views(Z, ["a", 1, None, -1, np.nan], [0, 1, 0, 1, 0])
     assert legend(axes[0]) == {"a", "1", "unknown"}
-    assert axes[0].get_ylabel() == "spread at random"
+    assert axes[0].get_ylabel() == "random"
 
 
 def test_many_rows_are_sampled_and_that_is_said():
@@ -111,11 +111,11 @@ def test_the_report_of_a_model(model, rows, tmp_path):
 
 def test_a_notebook_shows_what_was_found_without_computing_more(rows):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0)
-    assert "carried by" not in model._repr_mimebundle_()["text/html"]
+    assert "main features" not in model._repr_mimebundle_()["text/html"]
     model.fit(*rows)
     page = model._repr_mimebundle_()["text/html"]
-    assert "carried by" in model._repr_html_()
-    assert "carried by" in page
+    assert "main features" in model._repr_html_()
+    assert "main features" in page
     assert "&lt;d&gt;" in page
     assert "<d>" not in page
-    assert model._confidence is model._certificate is None
+    assert model._view.confidence is model._view.certificate is None

@@ -48,13 +48,13 @@ def page(model, data):
 def test_sections_in_order(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
-        "What was given, and what was found",
-        "Who is where",
-        "What sets each cluster apart",
-        "Which columns carry the view",
-        "How new, how sure, how good",
-        "How the search went",
-        "How it was made",
+        "Given and new clusters",
+        "Cross table",
+        "Description of the clusters",
+        "Column weights",
+        "Overlap, significance and quality",
+        "Convergence",
+        "Parameters",
     ]
     assert "altclust find moons.csv" in Page(page).text
 
@@ -89,7 +89,7 @@ def test_several_views_on_one_page(model, data):
     page = render(first, second)
     assert re.findall(r'<a href="#(.*?)">(.*?)</a>', page) == [("view-1", "view_1"), ("view-2", "view_2")]
     assert page.count("<article") == 2
-    assert "<h3>How it was made</h3>" in page
+    assert "<h3>Parameters</h3>" in page
     ids = re.findall(r'\bid="(.*?)"', page)
     assert len(ids) == len(set(ids))
 
@@ -119,9 +119,9 @@ def test_the_file_is_small(n, tmp_path):
     summary = summarise(model, X, given, values=wide_table(n), confidence=False)
     write_report(tmp_path / "report.html", summary)
     assert (tmp_path / "report.html").stat().st_size < MEGABYTE
-    note = f"4,000 of {n:,} rows are drawn"
+    note = f"A random sample of 4,000 of {n:,} rows is shown."
     assert (note in (tmp_path / "report.html").read_text()) == (n > 4_000)
-    assert "spread out by chance" in (tmp_path / "report.html").read_text()
+    assert "random: there is only one direction" in (tmp_path / "report.html").read_text()
 
 
 def test_many_clusters_on_both_sides(data, model):

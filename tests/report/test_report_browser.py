@@ -72,8 +72,15 @@ def picture(page, name):
         page.screenshot(path=Path(folder) / f"report_{name}.png", full_page=True)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [
+        ("light", 1440),
+        ("dark", 375),
+        pytest.param("light", 375, marks=pytest.mark.slow),
+        pytest.param("dark", 1440, marks=pytest.mark.slow),
+    ],
+)
 def test_fits_the_screen(open_page, report, width, scheme):
     page = open_page(report, width, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -108,6 +115,7 @@ def test_pointing_at_a_row_tells_it(open_page, report):
     assert not told.is_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_arrow_keys_go_from_row_to_row(open_page, report, width):
     page = open_page(report, width)
@@ -122,6 +130,7 @@ def test_arrow_keys_go_from_row_to_row(open_page, report, width):
     assert not page.locator(".told").is_visible()
 
 
+@pytest.mark.slow
 def test_a_finger_tells_a_row(open_page, report):
     page = open_page(report, 375, has_touch=True)
     plot(page, 1).tap(position=place(page, 1, 0))
@@ -149,6 +158,7 @@ def test_choosing_a_cluster_fades_the_others_in_both_pictures(open_page, report)
     assert faded(page, 0, 0) == faded(page, 1, 0) == set()
 
 
+@pytest.mark.slow
 def test_choosing_a_given_cluster(open_page, report):
     page = open_page(report)
     page.locator(".panel[data-panel='1'] .legend button").nth(1).click()
@@ -183,6 +193,7 @@ def test_hostile_names_stay_text(open_page, hostile, tmp_path):
         picture(page, f"hostile_{width}")
 
 
+@pytest.mark.slow
 def test_it_prints(open_page, report):
     page = open_page(report, color_scheme="dark")
     page.get_by_role("button", name="cluster 0").click()
@@ -194,7 +205,7 @@ def test_it_prints(open_page, report):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("width", [1440, pytest.param(375, marks=pytest.mark.slow)])
 def test_a_comparison_is_readable(open_page, data, tmp_path, width):
     found = compare(data.X, data.given, methods=["Residual", "Orth-1", "CIB"], n_clusters=2)
     page_of = render_comparison(found.table, found.labels, found.agreement, data.X[:, :2], name="<b>moons</b>")

@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.conftest import examples
 
 from altclust.report.effects import LARGEST, column_effects, strongest
-from altclust.report.sentences import against, cell, cluster_sentence, describe, listing, rows, share, text
+from altclust.report.sentences import cell, cluster_sentence, describe, listing, rows, share, text, with_others
 
 CODES = np.repeat([0, 1], 50)
 
@@ -82,8 +83,7 @@ def test_a_sentence():
     top = strongest(column_effects(frame, codes, 3), 2, 6)
     sentence = cluster_sentence("cluster 2", 133, 400, [f for f in top if abs(f["effect"]) > 0.2])
     assert sentence == (
-        "Cluster 2 (133 rows, 33 %) has much higher income (51.9 against 31.0) "
-        "and clearly lower age (29.0 against 39.8)."
+        "Cluster 2 (133 rows, 33 %): much higher income, 51.9 (others 31.0); clearly lower age, 29.0 (others 39.8)."
     )
 
 
@@ -92,25 +92,24 @@ def test_a_sentence():
     [(0.3, "slightly higher x"), (0.6, "higher x"), (-0.9, "clearly lower x"), (-1.5, "much lower x")],
 )
 def test_words_by_size(size, words):
-    assert (
-        describe({"name": "x", "level": None, "effect": size, "comparison": "1 against 2"}) == f"{words} (1 against 2)"
-    )
+    feature = {"name": "x", "level": None, "effect": size, "comparison": "1 (others 2)"}
+    assert describe(feature) == f"{words}, 1 (others 2)"
 
 
 def test_text_in_words():
-    feature = {"name": "region", "level": "north", "effect": 0.9, "comparison": "70 % against 20 %"}
-    assert describe(feature) == "clearly more often “north” in region (70 % against 20 %)"
+    feature = {"name": "region", "level": "north", "effect": 0.9, "comparison": "70 % (others 20 %)"}
+    assert describe(feature) == "region is “north” for 70 % (others 20 %)"
 
 
 def test_nothing_sets_it_apart():
-    faint = [{"name": "x", "level": None, "effect": 0.1, "comparison": "1 against 2"}]
-    said = "Cluster 0 (1 row, 50 %): nothing sets it apart in any single column."
+    faint = [{"name": "x", "level": None, "effect": 0.1, "comparison": "1 (others 2)"}]
+    said = "Cluster 0 (1 row, 50 %): no single column differs from the other rows."
     assert cluster_sentence("cluster 0", 1, 2, faint) == cluster_sentence("cluster 0", 1, 2, []) == said
     assert cluster_sentence("young savers", 0, 2, []) == "young savers (0 rows, 0 %) is empty."
 
 
 def test_at_most_three_features():
-    many = [{"name": f"x{i}", "level": None, "effect": 1.0, "comparison": "2 against 1"} for i in range(6)]
+    many = [{"name": f"x{i}", "level": None, "effect": 1.0, "comparison": "2 (others 1)"} for i in range(6)]
     assert "x2" in cluster_sentence("cluster 0", 5, 9, many)
     assert "x3" not in cluster_sentence("cluster 0", 5, 9, many)
 
@@ -132,14 +131,14 @@ def test_at_most_three_features():
     ],
 )
 def test_numbers_as_people_read_them(value, words):
-    assert against(value, value) == f"{words} against {words}"
+    assert with_others(value, value) == f"{words} (others {words})"
 
 
 def test_two_numbers_are_told_apart():
-    assert against(52.1, 31.0) == "52.1 against 31.0"
-    assert against(1000.2, 1000.4) == "1000.2 against 1000.4"
-    assert against(0, 3) == "0.00 against 3.00"
-    assert against(5, 5) == "5.00 against 5.00"
+    assert with_others(52.1, 31.0) == "52.1 (others 31.0)"
+    assert with_others(1000.2, 1000.4) == "1000.2 (others 1000.4)"
+    assert with_others(0, 3) == "0.00 (others 3.00)"
+    assert with_others(5, 5) == "5.00 (others 5.00)"
 
 
 def test_cells():
@@ -176,7 +175,7 @@ CONSTANT = st.floats(allow_nan=True).map(lambda v: [v] * 12)
     columns=st.lists(st.one_of(NUMBERS, TEXT, ODD, CONSTANT), max_size=5),
     codes=st.lists(st.integers(0, 3), min_size=12, max_size=12),
 )
-@settings(max_examples=200, deadline=None)
+@examples(50)
 def test_any_frame_has_finite_effects_and_sentences(columns, codes):
     frame = pd.DataFrame({f"column {j}": pd.Series(column) for j, column in enumerate(columns)}, index=range(12))
     effects = column_effects(frame, np.array(codes), 4)

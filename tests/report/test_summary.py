@@ -48,7 +48,7 @@ def test_drawn_points_are_the_projected_rows(summary, model, data):
     assert drawn["codes"] == [model.labels_.tolist(), data.given.tolist()]
     assert drawn["ids"][:2] == ["row 1", "row 2"]
     assert drawn["note"] == ""
-    assert drawn["axes"][0].startswith("learnt direction 1 (mostly column ")
+    assert drawn["axes"][0].startswith("direction 1 (mostly column ")
 
 
 def test_values_in_their_own_units(model, data):
@@ -99,13 +99,13 @@ def test_nothing_given(data):
     assert summary["overlap"] is None
     assert summary["given"] == []
     assert summary["drawing"]["jittered"]
-    assert "without anything given" in summary["headline"]["sentence"]
+    assert "without a given clustering" in summary["headline"]["sentence"]
 
 
 def test_loaded_model_says_what_was_not_computed(data, tmp_path):
     KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given).save(tmp_path / "view.npz")
     summary = summarise(KDAC.load(tmp_path / "view.npz"), data.X, data.given)
-    assert summary["confidence"]["missing"].endswith("was not computed")
+    assert summary["confidence"]["missing"] == "significance was not tested"
     assert summary["headline"]["tone"] == "untested"
 
 
@@ -157,7 +157,7 @@ def test_many_levels_are_put_together():
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
 CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "missing": None}
 CHANCE = {"p_value": 0.4, "stability": 0.3, "is_real": False, "missing": None}
-UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "whether … was not computed"}
+UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
 
 
 def said(overlap=0.01, confidence=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
@@ -168,8 +168,8 @@ def test_sure_only_where_new_and_real():
     assert said() == {
         "tone": "clear",
         "badge": BADGES["clear"],
-        "sentence": "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), carried by income "
-        "and age; stronger than chance and back on other rows.",
+        "sentence": "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income "
+        "and age; significant and stable.",
     }
 
 
@@ -177,16 +177,17 @@ def test_chance_is_called_chance():
     for overlap in (0.01, 0.9, None):
         found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
-        assert found["sentence"].startswith("Nothing certain: ")
-        assert found["sentence"].endswith("no stronger than what shuffled rows show.")
-        assert "stronger than chance" not in found["sentence"]
+        assert found["sentence"].startswith("Not significant: ")
+        assert found["sentence"].endswith("; shuffled data look as clear.")
+    unstable = said(0.01, CHANCE | {"p_value": 0.05})
+    assert unstable["sentence"].endswith("; another sample of rows gives other clusters.")
 
 
 def test_what_resembles_the_given_is_not_new():
     found = said(0.6, given=[("segment", 0.1), ("region", 0.6)])
     assert found["tone"] == "known"
-    assert found["sentence"].startswith("Little that is new: ")
-    assert "in part like region (NMI 0.60)" in found["sentence"]
+    assert found["sentence"].startswith("Not new: ")
+    assert "partly similar to region (NMI 0.60)" in found["sentence"]
     assert "independent" not in found["sentence"]
 
 
@@ -195,14 +196,14 @@ def test_other_tones():
     assert "new" not in said(None, given=[])["badge"].lower()
     assert said(confidence=UNTESTED)["tone"] == "untested"
     assert said(confidence=CLEAR | {"stability": 0.6})["tone"] == "shaky"
-    assert "borders move" in said(confidence=CLEAR | {"stability": 0.6})["sentence"]
-    assert "another view first" in said(confidence=CLEAR | {"stability": 0.2})["sentence"]
-    assert "barely" in said(confidence=CLEAR | {"p_value": 0.2})["sentence"]
-    assert "though not independent" in said(0.2)["sentence"]
-    assert said(converged=False)["sentence"].endswith("The search ended before it came to rest.")
+    assert "borders differ" in said(confidence=CLEAR | {"stability": 0.6})["sentence"]
+    assert "another sample" in said(confidence=CLEAR | {"stability": 0.2})["sentence"]
+    assert "weakly" in said(confidence=CLEAR | {"p_value": 0.2})["sentence"]
+    assert "but not independent" in said(0.2)["sentence"]
+    assert said(converged=False)["sentence"].endswith("The solver did not converge.")
 
 
 def test_carriers():
     even = [{"name": f"x{i}", "weight": 0.05} for i in range(20)]
-    assert "spread over many columns, foremost x0, x1 and x2" in said(weights=even)["sentence"]
+    assert "based on many columns, most on x0, x1 and x2" in said(weights=even)["sentence"]
     assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR, True)["sentence"]

@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import kurtosis
+from tests.conftest import some
 
 from altclust import KDAC, InputError
 from altclust.datasets import views
-from altclust.search.significance import FEWEST_ROWS, RESAMPLES, SHUFFLES, Confidence, _verdict, assess, chance, shuffle
-from altclust.search.trajectories import Question
+from altclust.search.significance import FEWEST_ROWS, AssessOptions, Confidence, _verdict, assess, chance, shuffle
+from altclust.search.spec import SearchSpec, Spec
 
 
 def within(X, codes):
@@ -67,50 +68,49 @@ def test_chance_is_a_probability_of_reaching_the_score():
 @pytest.mark.parametrize(
     ("p_value", "stability", "words"),
     [
-        (0.2, 0.8, "no stronger than chance (p = 0.2 against shuffled rows, labels agree to 0.80"),
-        (0.4, 1.0, "no stronger than chance (p = 0.4"),
-        (0.2, 1.0, "barely clearer than chance, but comes back on other rows (p = 0.2"),
-        (0.01, 0.1, "no stronger than chance: other rows show other clusters (p = 0.01"),
-        (0.01, 0.5, "stronger than chance, but its borders move from sample to sample (p = 0.01"),
-        (0.001, 0.1, "stronger than chance, and not the only one: other rows show another first (p = 0.001"),
-        (0.01, 0.9, "stronger than chance and comes back on other rows (p = 0.01"),
+        (0.2, 0.8, "Not significant: shuffled data look this clear in 20 of 100 cases (p = 0.2; NMI 0.80 between"),
+        (0.4, 1.0, "Not significant: shuffled data look this clear in 40 of 100 cases (p = 0.4"),
+        (0.2, 1.0, "Weakly significant, but stable: another sample of rows gives the same clusters (p = 0.2"),
+        (0.01, 0.1, "Not significant: the clusters are unstable, another sample of rows gives other ones (p = 0.01"),
+        (0.01, 0.5, "Significant, but partly unstable: cluster borders differ between samples of rows (p = 0.01"),
+        (0.001, 0.1, "Significant, but unstable: another sample of rows gives other clusters (p = 0.001"),
+        (0.01, 0.9, "Significant and stable: another sample of rows gives the same clusters (p = 0.01"),
     ],
 )
 def test_verdicts(p_value, stability, words):
     sure = Confidence(p_value, stability, 1.0, np.ones(3), _verdict(p_value, stability))
     assert words in str(sure)
-    assert sure.is_real == ("no stronger than chance" not in words)
+    assert sure.is_real == ("Not significant" not in words)
 
 
 def test_a_second_view_is_told_from_chance():
-    data = views(160, ("blobs", "blobs"), (2, 2), noise_columns=4, random_state=0)
-    model = KDAC(2, random_state=0).fit(data.X, data.given)
+    data = views(some(80, 160), ("blobs", "blobs"), (2, 2), noise_columns=some(0, 4), random_state=0)
+    model = KDAC(2, n_components=2, random_state=0).fit(data.X, data.given)
     sure = model.confidence_
     assert sure is model.confidence_
     assert sure.p_value <= 0.05
     assert sure.is_real
     assert sure.stability > 0.6
-    assert len(sure.reference) == SHUFFLES
+    assert len(sure.reference) == AssessOptions().shuffles
     assert sure.score > sure.reference.max()
 
 
 def test_noise_beside_what_is_given_is_chance():
-    data = views(120, ("blobs",), (2,), noise_columns=5, random_state=0)
-    sure = KDAC(2, random_state=0).fit(data.X, data.given).confidence_
+    data = views(some(60, 120), ("blobs",), (2,), noise_columns=some(3, 5), random_state=0)
+    sure = KDAC(2, n_components=1, random_state=0).fit(data.X, data.given).confidence_
     assert sure.p_value > 0.05
     assert not sure.is_real
-    assert "no stronger than chance" in sure.verdict
+    assert "Not significant" in sure.verdict
 
 
 def test_progress_counts_the_searches():
     data = views(60, random_state=0)
-    question = Question(data.X, [data.given], n_clusters=3, sigma=1.0)
+    spec = SearchSpec(data.X, [data.given], Spec(3, sigma=1.0))
     seen = []
-    asked = {"progress": lambda *done: seen.append(done)}
-    first = assess(question, data.alternative, rng=np.random.default_rng(0), **asked)
-    total = 1 + SHUFFLES + RESAMPLES
-    assert seen == [(i, total) for i in range(1, total + 1)]
-    again = assess(question, data.alternative, rng=np.random.default_rng(0))
+    few = AssessOptions(shuffles=3, resamples=2)
+    first = assess(spec, data.alternative, few, rng=np.random.default_rng(0), progress=seen.append)
+    assert [(p.stage, p.done, p.total) for p in seen] == [("test", done, 6) for done in range(1, 7)]
+    again = assess(spec, data.alternative, few, rng=np.random.default_rng(0))
     assert (again.p_value, again.stability) == (first.p_value, first.stability)
 
 
@@ -119,7 +119,7 @@ def test_too_few_rows_are_said_to_be_too_few():
     sure = KDAC(2, sigma=1.0, random_state=0).fit(data.X, data.given).confidence_
     assert np.isnan(sure.p_value)
     assert not sure.is_real
-    assert sure.verdict == f"{FEWEST_ROWS - 1} rows are too few to tell this view from chance."
+    assert sure.verdict == f"{FEWEST_ROWS - 1} rows are too few to test significance."
 
 
 @pytest.mark.parametrize("asked", [True, False])
@@ -133,7 +133,7 @@ def test_saving_keeps_confidence_and_given_means(tmp_path, asked):
     assert np.array_equal(loaded.predict(data.X[120:]), model.predict(data.X[120:]))
     assert loaded.subtract_given_ is True
     if sure is None:
-        with pytest.raises(InputError, match="confidence_ was not asked for before the model was saved"):
+        with pytest.raises(InputError, match="confidence_ was not computed before the model was saved"):
             loaded.confidence_  # noqa: B018
     else:
         assert (loaded.confidence_.p_value, str(loaded.confidence_)) == (sure.p_value, str(sure))

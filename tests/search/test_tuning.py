@@ -5,11 +5,13 @@ import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError, tune
+from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.datasets import views
+from altclust.search.selection import SMALLEST
 from altclust.search.trajectories import MOST_ROWS
-from altclust.search.tuning import NEWEST, SMALLEST
 
+N = 90
 COLUMNS = {
     "source",
     "stage",
@@ -32,7 +34,7 @@ COLUMNS = {
 
 @pytest.fixture(scope="module")
 def data():
-    return views(120, ("blobs", "blobs"), (2, 2), random_state=0)
+    return views(N, ("blobs", "blobs"), (2, 2), random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +62,16 @@ def test_table_and_choice(data, tuning):
     assert nmi(tuning.trials[best(tuning)].labels, clearest.labels) >= 0.9
     assert row["sigma"] >= clearest.sigma
     assert row["smallest"] >= SMALLEST
-    assert row["overlap"] <= NEWEST
+    assert row["overlap"] <= ALTERNATIVE
     assert row["score"] == pytest.approx(row["separation"] * row["persistence"] ** 4)
-    assert np.array_equal(tuning.rows, np.arange(120))
+    assert np.array_equal(tuning.rows, np.arange(N))
     assert f"sigma={row['sigma']:.3g}" in tuning.reasons
-    assert f"the best of {len(table)} trials" in tuning.reasons
+    assert f"best of {len(table)} candidates." in tuning.reasons
 
 
 def test_what_is_not_new_comes_last(data):
     tuning = tune(data.X, data.given, n_clusters=2, novelty_weight=0.0, random_state=0)
-    new = tuning.table["overlap"] <= NEWEST
+    new = tuning.table["overlap"] <= ALTERNATIVE
     assert new.any()
     assert not new.all()
     assert tuning.table[new]["score"].min() > tuning.table[~new]["score"].max()
@@ -107,7 +109,7 @@ def test_papers_rule_follows_the_inequality(paper):
     assert holds.any()
     assert not holds.all()
     assert table["quality"].iloc[best(paper)] == table["quality"][holds].max()
-    assert "holds there" in paper.reasons
+    assert "holds, and cluster quality is the highest" in paper.reasons
 
 
 def test_papers_rule_comes_closest_where_the_inequality_holds_nowhere(data):
@@ -116,14 +118,14 @@ def test_papers_rule_comes_closest_where_the_inequality_holds_nowhere(data):
     assert set(table["novelty_weight"]) == {300.0}
     assert (table["inequality"] < 1).all()
     assert table["inequality"].iloc[best(tuning)] == table["inequality"].max()
-    assert "holds nowhere on the grid and comes closest there" in tuning.reasons
+    assert "holds for no candidate and comes closest here" in tuning.reasons
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"rule": "taste"}, "rule='taste' is not a rule: choose among separation, paper"),
-        ({"n_clusters": 500}, "n_clusters=500 but X has n_samples=120"),
+        ({"n_clusters": 500}, f"^n_clusters=500 is more than the {N} rows: ask for fewer"),
         ({"n_components": 7}, "n_components=7"),
         ({"given": [0, 1]}, "given"),
     ],
@@ -135,9 +137,9 @@ def test_mistakes_get_a_sentence(data, arguments, message):
 
 def test_progress_is_told_and_can_cancel(data, tuning):
     seen = []
-    tune(data.X, data.given, n_clusters=2, progress=lambda *done: seen.append(done), random_state=0)
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-    cut = tune(data.X, data.given, n_clusters=2, progress=lambda done, total: True, random_state=0)
+    tune(data.X, data.given, n_clusters=2, progress=seen.append, random_state=0)
+    assert [(p.stage, p.done, p.total) for p in seen] == [("search", done, 3) for done in (1, 2, 3)]
+    cut = tune(data.X, data.given, n_clusters=2, progress=lambda progress: True, random_state=0)
     assert 0 < len(cut.trials) < len(tuning.trials)
     assert cut.table["source"].nunique() == 1
     assert cut.table["chosen"].sum() == 1
@@ -155,26 +157,26 @@ def test_two_processes_find_the_same(data, tuning):
 def test_an_interrupted_search_goes_on_where_it_stopped(data, rule, request, tmp_path):
     whole = request.getfixturevalue("tuning" if rule == "separation" else "paper")
     asked = {"n_clusters": 2, "rule": rule, "resume": tmp_path / "kept", "random_state": 0}
-    tune(data.X, data.given, progress=lambda done, total: done == 2, **asked)
+    tune(data.X, data.given, progress=lambda progress: progress.done == 2, **asked)
     assert len(list((tmp_path / "kept").iterdir())) == 2
     seen = []
-    resumed = tune(data.X, data.given, progress=lambda *done: seen.append(done), **asked)
-    assert seen[0][0] == 3
+    resumed = tune(data.X, data.given, progress=seen.append, **asked)
+    assert seen[0].done == 3
     pd.testing.assert_frame_equal(resumed.table, whole.table)
     for ours, theirs in zip(resumed.trials, whole.trials, strict=True):
         assert np.array_equal(ours.W, theirs.W)
         assert np.array_equal(ours.labels, theirs.labels)
     seen.clear()
-    again = tune(data.X, data.given, progress=lambda *done: seen.append(done), **asked)
+    again = tune(data.X, data.given, progress=seen.append, **asked)
     assert seen == []
     assert again.reasons == whole.reasons
 
 
-def test_a_folder_of_another_question_is_refused(data, tmp_path):
+def test_a_folder_of_another_search_is_refused(data, tmp_path):
     asked = {"n_clusters": 2, "resume": tmp_path, "random_state": 0}
-    tune(data.X, data.given, progress=lambda done, total: True, **asked)
-    for X, other in ((data.X + np.eye(120, 6), {}), (data.X, {"n_components": 1}), (data.X, {"random_state": 1})):
-        with pytest.raises(InputError, match="keeps the search of another table, of other parameters or of another"):
+    tune(data.X, data.given, progress=lambda progress: True, **asked)
+    for X, other in ((data.X + np.eye(N, 6), {}), (data.X, {"n_components": 1}), (data.X, {"random_state": 1})):
+        with pytest.raises(InputError, match="contains the search of another table, of other parameters or of another"):
             tune(X, data.given, **(asked | other))
 
 
@@ -223,8 +225,8 @@ def test_directions_come_back_in_the_columns_of_the_table():
         ({"n_components": 2.5}, "n_components=2.5 must be a whole number"),
         ({"novelty_weight": -1}, "novelty_weight=-1 must lie between 0 and 1e9"),
         ({"resume": "kept"}, "needs random_state to be a number"),
-        ({"rule": "paper", "subtract_given": True}, "subtract_given=True needs something given"),
-        ({"n_clusters": 120}, "leaves nothing to search for"),
+        ({"rule": "paper", "subtract_given": True}, "subtract_given=True needs a given clustering"),
+        ({"n_clusters": N}, "leaves nothing to search for"),
     ],
 )
 def test_wrong_values_get_a_sentence(data, options, words):

@@ -411,7 +411,7 @@ def full(name: str, folder: Path, rng: np.random.Generator) -> None:
         assert done.code == 1, (room, done.said)
         assert_sentence(done)
         assert str(place) in done.said, done.said
-        assert "no space left" in done.said.lower(), done.said
+        assert "no space is left" in done.said.lower(), done.said
         assert_whole(place)
         left = {file: content for file, content in visible(out).items() if not file.startswith("cells")}
         if name != "reproduce":  # whose three files are three sentences about rows that are kept one by one
@@ -427,7 +427,7 @@ def too_large(name: str, folder: Path, rng: np.random.Generator) -> None:
     done = ended(process)
     assert done.code == 1, done.said
     assert_sentence(done)
-    assert "there is no space left" in done.said, done.said
+    assert "no space is left" in done.said, done.said
     assert visible(folder / "out") == dict.fromkeys(FILES[name], OLD)
     assert not unfinished(folder)
 
@@ -458,9 +458,10 @@ def read_only(name: str, folder: Path, rng: np.random.Generator) -> None:
 CHANGES = """
 import os, sys, warnings
 import numpy as np, pandas as pd
-from altclust import KDAC, InputError, streamed
+from altclust import KDAC, InputError
+from altclust.models.fitting import SampleOptions
 warnings.simplefilter("ignore")
-streamed.FIRST, streamed.MOST_SAMPLED = 200, 2000
+KDAC._samples = SampleOptions(first=200, most=2000)
 n = 12_000
 X = np.load("rows.npy")[:n]
 known = np.arange(n) % 2
@@ -489,9 +490,9 @@ for kind, change in (part.split(":") for part in sys.argv[2:]):
     write(path, X)
     changed = []
 
-    def callback(number, *_):
-        if number >= int(sys.argv[1]) and not changed:
-            changed.append(number)
+    def callback(progress):
+        if progress.done >= int(sys.argv[1]) and not changed:
+            changed.append(progress)
             globals()[change](path)
 
     rows = np.load(path, mmap_mode="r") if kind == "mapped" else path
@@ -532,10 +533,12 @@ def load(i, j):
 
 def main():
     import dask, dask.array as da, distributed
-    from altclust import KDAC, dask_rows, streamed
+    from altclust import KDAC
+    from altclust.data import dask_rows
+    from altclust.models.fitting import SampleOptions
     from altclust.data.dask_rows import ClusterLost
     warnings.simplefilter("ignore")
-    streamed.FIRST, streamed.MOST_SAMPLED = 200, 2000
+    KDAC._samples = SampleOptions(first=200, most=2000)
     fault, moment = sys.argv[1], float(sys.argv[2])
     if fault == "workers":  # which nobody replaces
         dask_rows.PATIENCE = 3.0
@@ -572,11 +575,11 @@ def main():
                 time.sleep(1.5)
         struck.set()
 
-    def once(number, *_):
-        if number == 1 and fault != "none" and not struck.is_set() and not threads:
+    def once(progress):
+        if progress.done == 1 and fault != "none" and not struck.is_set() and not threads:
             threads.append(threading.Thread(target=strike))
             threads[0].start()
-        if fault in ("scheduler", "workers") and number >= 3:
+        if fault in ("scheduler", "workers") and progress.done >= 3:
             struck.wait()
 
     threads = []
@@ -650,7 +653,7 @@ def stopped(what: signal.Signals, folder: Path, rng: np.random.Generator) -> Non
     assert set(now.values()) == {OLD} or OLD not in now.values()
     if "nothing was written" in done.said:
         assert set(now.values()) == {OLD}
-    if "Interrupted: this is what there was" in done.said or "all results were written" in done.said or done.code == 0:
+    if "this is the best result so far" in done.said or "all results were written" in done.said or done.code == 0:
         assert OLD not in now.values()
 
 

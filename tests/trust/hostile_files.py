@@ -143,11 +143,11 @@ def arrow_table() -> pa.Table:
 
 
 @cache
-def question() -> Any:
-    from altclust.search.trajectories import Question
+def search() -> Any:
+    from altclust.search.spec import SearchSpec, Spec
 
     X = rows()[["höhe", "b", "c"]].to_numpy()
-    return Question(X - X.mean(axis=0), [pd.factorize(rows()["segment"])[0]], n_clusters=2)
+    return SearchSpec(X - X.mean(axis=0), [pd.factorize(rows()["segment"])[0]], Spec(2))
 
 
 @cache
@@ -176,16 +176,15 @@ def models() -> tuple[bytes, ...]:
 
 @cache
 def kept() -> bytes:
-    """The trials of one path of a search."""
+    """The trials of one trajectory of a search."""
     import tempfile
 
-    from altclust.search.checkpoints import KeptPaths
-    from altclust.search.trajectories import Path as Walk
-    from altclust.search.trajectories import walk
+    from altclust.search.checkpoints import Checkpoints
+    from altclust.search.trajectories import Trajectory, run
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Walk("cooled", 2)
-        KeptPaths(Path(folder), question(), 0).write(path, walk(question(), path, 0)[:2])
+        cooled = Trajectory("cooled", 2)
+        Checkpoints(Path(folder), search(), 0).write(cooled, run(search(), cooled, 0)[:2])
         return Path(folder, "cooled-2.npz").read_bytes()
 
 

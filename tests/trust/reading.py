@@ -106,12 +106,12 @@ def _model(path: Path) -> None:
 
 
 def _kept(path: Path) -> None:
-    from tests.trust.hostile_files import question
+    from tests.trust.hostile_files import search
 
-    from altclust.search.checkpoints import KeptPaths
-    from altclust.search.trajectories import Path as Walk
+    from altclust.search.checkpoints import Checkpoints
+    from altclust.search.trajectories import Trajectory
 
-    trials = KeptPaths(path.parent, question(), 0).read(Walk("cooled", 2))
+    trials = Checkpoints(path.parent, search(), 0).read(Trajectory("cooled", 2))
     assert trials is not None
     assert all(trial.separation == trial.separation or trial.suggested for trial in trials)
 

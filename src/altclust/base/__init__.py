@@ -1,1 +1,1 @@
-"""What everything rests on: errors, arrays of any library, validation, threads and processes, memory."""
+"""Shared foundations: errors, array libraries, validation, threads and processes, memory."""

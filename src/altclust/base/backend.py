@@ -1,4 +1,4 @@
-"""Arrays of any library and device: which kind they are, and how they become another."""
+"""Array libraries and devices: detecting them, and converting arrays between them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LARGEST_SINGLE = 1e8  # fourth powers of distances stay far from overflow in sin
 
 
 def into(xp: ModuleType, function: Callable[..., Any], *arrays: Array, out: Array | None) -> Array:
-    """function(*arrays), written to out where the array library can do that.
+    """Compute function(*arrays), in place in out if the array library supports it.
 
-    The array API standard has no out=, but fresh n x n memory costs more than the arithmetic that fills it.
+    The array API standard has no out=, but allocating n x n memory costs more than the arithmetic that fills it.
     """
     if out is None or not (is_numpy_namespace(xp) or is_torch_namespace(xp)):
         return function(*arrays)
@@ -34,14 +34,14 @@ def into(xp: ModuleType, function: Callable[..., Any], *arrays: Array, out: Arra
 
 
 def like(A: Array, model: Array) -> Array:
-    """A in the array library, on the device and of the dtype of model; A itself where it is so already."""
-    if isinstance(model, np.ndarray):  # a tenth of the time, which counts where there are few rows
+    """Convert A to the array library, device and dtype of model; no copy if it matches already."""
+    if isinstance(model, np.ndarray):  # ten times faster than below, which matters for small tables
         return np.asarray(A, dtype=model.dtype)
     return array_namespace(model).asarray(A, dtype=model.dtype, device=device(model))
 
 
 def to_numpy(A: Array) -> Array:
-    """A small array of any library and device as a numpy array of doubles."""
+    """Convert an array of any library and device to a numpy array of float64."""
     if is_torch_array(A) or is_cupy_array(A):
         A = to_device(A, "cpu")
     if not isinstance(A, np.ndarray):
@@ -50,15 +50,15 @@ def to_numpy(A: Array) -> Array:
 
 
 def accuracy_of(X: Array) -> float:
-    """The first-order residual that arithmetic in the precision of X can still tell from zero."""
+    """The smallest first-order residual that can be resolved in the precision of X."""
     return 1e-3 if X.dtype == array_namespace(X).float32 else 0.0
 
 
 def fits_single(table: Array) -> bool:
-    """Whether the powers of these entries neither overflow nor vanish in single precision."""
+    """Whether the powers of these entries neither overflow nor underflow in single precision."""
     return bool(1 / LARGEST_SINGLE <= max(table.max(), -table.min()) <= LARGEST_SINGLE)
 
 
 def host(array: Any) -> np.ndarray:
-    """An array of any library as numpy, of the same kind."""
+    """Convert an array of any library to numpy, with the same dtype."""
     return array.detach().cpu().numpy() if is_torch_array(array) else np.asarray(array)

@@ -1,28 +1,64 @@
-"""What is wrong with the input, as an exception, and values as messages show them."""
+"""Errors and warnings about the input, and shortened values and texts for messages."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
+
 from .sklearn_compat import InvalidParameterError
 
 
-class InputError(ValueError):
-    """Something about the input; the message names the argument, the value and the remedy."""
+class _Message:
+    """A message about an argument, which the command line can turn into a message about an option.
+
+    Parameters
+    ----------
+    problem : str
+        The full sentence, or the part after the argument and its value: "must be at least 1."
+    argument : str, optional
+        The name of the argument, such as ``n_clusters``.
+    value : object, optional
+        The value that was passed for it.
+    """
+
+    def __init__(self, problem: str, *, argument: str | None = None, value: Any = ...) -> None:
+        self.problem, self.argument = problem, argument
+        self.value = None if value is ... else short_repr(value)
+        super().__init__(sentence(self, argument, "="))  # type: ignore[call-arg]
+
+
+def sentence(message: _Message, name: str | None, equals: str = " ") -> str:
+    """The message with this name for the argument: ``n_clusters=9 is …``, ``--clusters 9 is …``."""
+    if name is None:
+        return message.problem
+    return f"{name} {message.problem}" if message.value is None else f"{name}{equals}{message.value} {message.problem}"
+
+
+class InputError(_Message, ValueError):
+    """Invalid input; the message names the argument, the value and the remedy."""
 
 
 class ParameterError(InputError, InvalidParameterError):
-    """A value that a parameter cannot have: a ValueError and a TypeError, as scikit-learn's own."""
+    """Invalid parameter value: a ValueError and a TypeError, as in scikit-learn."""
 
 
-def one_line(text: str, most: int = 400) -> str:
-    """A text for a message: without line breaks, and cut where it is long."""
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[:most]}…"
+class FitWarning(_Message, UserWarning):
+    """Warning about a fit; the message names the remedy."""
 
 
-def shown(value: Any) -> str:
-    """A value for a message, whatever its own `repr` does."""
+class NotConvergedWarning(FitWarning, ConvergenceWarning):
+    """Warning about a fit that did not converge; the message says why, and what to try."""
+
+
+def one_line(text: Any, longest: int = 400) -> str:
+    """The text on one line, truncated with "…" to at most `longest` characters."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def short_repr(value: Any) -> str:
+    """A short representation of a value for a message; works even if its `repr` raises."""
     try:
         return one_line(repr(value), 60)
     except Exception:

@@ -1,4 +1,4 @@
-"""How many threads the linear algebra may use, and processes that end with the one that they work for."""
+"""The number of threads for linear algebra, and worker processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 FEW_ROWS = 1500
-LOOK = 1.0  # seconds between looks at who the parent is
+LOOK = 1.0  # seconds between checks that the parent is alive
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Looking up the loaded libraries takes milliseconds, so it is done once."""
+    """Cached, because listing the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
 def fitting_threads(n: int) -> Any:
-    """A context in which matrices of n rows are computed by as many threads as pay off.
+    """A context that limits BLAS to one thread if the matrices have few rows.
 
-    Threads that wait for each other cost more than they bring on small matrices (benchmarks/fit.py).
+    On small matrices, synchronising threads costs more than they save (benchmarks/fit.py).
     """
     return _controller().limit(limits=1 if n < FEW_ROWS else None)
 
 
 @cache
 def end_with_parent() -> None:
-    """Where joblib started this process, let it end when whoever started it is gone; asked again, nothing happens.
+    """If this is a joblib worker, exit when its parent process ends. Further calls do nothing.
 
-    Left alone, it would work on until its task is done, and then wait for more for minutes.
+    Otherwise the worker would finish its task, and then wait for minutes for another.
     """
-    if multiprocessing.current_process().name.startswith("Loky"):  # as joblib calls them
+    if multiprocessing.current_process().name.startswith("Loky"):  # joblib's name for its workers
         threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
 
 

@@ -1,9 +1,9 @@
-"""Raw tables and labels -> clean arrays. Every input error is raised here, once."""
+"""Validation of tables, labels and parameters; errors about the input are raised here, once."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import date, timedelta
@@ -17,33 +17,53 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from .backend import Array, fits_single
-from .errors import InputError, ParameterError, one_line, shown
-from .sklearn_compat import InvalidParameterError
+from .errors import FitWarning, InputError, ParameterError, one_line, short_repr
+from .sklearn_compat import Interval, InvalidParameterError, StrOptions, validate_constraints
 
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
 
 
 def check_parameters(estimator: Any) -> None:
-    """Hold the parameters against the constraints of the estimator's class."""
-    try:
-        with np.errstate(over="ignore"):  # bounds that a half-precision value is compared with
-            estimator._validate_params()
-    except InvalidParameterError as error:
-        raise ParameterError(one_line(str(error))) from error
+    """Check the parameters against the constraints of the estimator's class."""
+    for name, value in estimator.get_params(deep=False).items():
+        allowed = estimator._parameter_constraints[name]
+        try:
+            with np.errstate(over="ignore"):  # bounds overflow when compared with a half-precision value
+                validate_constraints({name: allowed}, {name: value}, type(estimator).__name__)
+        except InvalidParameterError as error:
+            values = " or ".join(map(_describe, allowed))
+            raise ParameterError(f"is not allowed: pass {values}.", argument=name, value=value) from error
+
+
+def _describe(constraint: Any) -> str:
+    """A description of the values that one of scikit-learn's constraints allows."""
+    if isinstance(constraint, StrOptions):
+        return " or ".join(f'"{option}"' for option in sorted(constraint.options))
+    if isinstance(constraint, Interval):
+        kind = "a whole number" if constraint.type is Integral else "a number"
+        if constraint.right is None:
+            return f"{kind} {'of at least' if constraint.closed == 'left' else 'above'} {constraint.left:g}"
+        if constraint.left is None:
+            return f"{kind} of at most {constraint.right:g}"
+        return (
+            f"{kind} {'above' if constraint.closed == 'right' else 'from'} {constraint.left:g} to {constraint.right:g}"
+        )
+    words = {None: "None", "boolean": "True or False", "array-like": "an array", "random_state": "a seed"}
+    return words.get(constraint) or f"a {constraint.__name__}"
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
-    """A finite float64 table, shape (n, d), from anything that scikit-learn takes for one.
+    """Convert anything that scikit-learn accepts as a table to finite float64, shape (n, d).
 
     Parameters
     ----------
     estimator : BaseEstimator
-        Whose feature names and count are set (reset) or compared.
+        Its feature names and count are set (reset) or compared.
     X : array, frame or nested list
     reset : bool
         True in `fit`, False for new rows.
     scan : bool
-        False leaves float32 as it is and the entries unread, for `scan_rows` or somebody else to look at.
+        False keeps float32 and does not check the entries: the caller does, as `scan_rows` does.
     """
     if isinstance(X, str | PathLike):
         raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
@@ -55,8 +75,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
     if np.ma.is_masked(X):
         raise InputError(f"X has {np.ma.count_masked(X)} masked cell(s): fill them in, such as X.filled(0).")
     try:
-        if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):  # numpy would count their seconds
-            raise TypeError("times are no numbers")
+        if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):  # numpy would convert them to seconds
+            raise TypeError("times are not numbers")
         table = validate_data(
             estimator,
             X,
@@ -67,7 +87,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
         )
     except MemoryError:
         raise
-    except Exception as error:  # an object may raise anything when it is asked for its rows
+    except Exception as error:  # converting an arbitrary object may raise anything
         found = _first_foreign(X)
         if found is None:
             reason = one_line(str(error)).rstrip(".")
@@ -75,39 +95,45 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
             raise ParameterError(f"X cannot be used ({reason}): pass a table of real numbers with {wanted}.") from error
         name, entry = found
         kind = "text" if isinstance(entry, str) else f"a {type(entry).__name__}"
+        such = short_repr(str(entry))
         raise InputError(
-            f"X has {kind} in column {name!r} (such as {shown(str(entry))}): drop the column or encode it as numbers."
+            f"X has {kind} in column {name!r} (such as {such}): drop the column or encode it as numbers."
         ) from error
     if scan:
-        return scan_rows(estimator, table)
+        return scan_rows(table, column_names(estimator))
     return table if table.dtype == np.float64 or fits_single(table) else table.astype(np.float64)
 
 
-def scan_rows(estimator: Any, table: Array) -> Array:
+def scan_rows(table: Array, names: Sequence[str] | None = None) -> Array:
     """The table itself, if all its entries are finite and not too large."""
     if not np.abs(table, where=np.isfinite(table), out=np.zeros_like(table)).max() <= LARGEST:
         raise InputError(
-            f"X has values beyond {LARGEST:g}, whose powers overflow: rescale it (sklearn's StandardScaler)."
+            f"has values beyond {LARGEST:g}, whose powers overflow: rescale the columns to unit variance.", argument="X"
         )
     if not np.isfinite(table).all():
         bad = ~np.isfinite(table)
         column = int(np.argmax(bad.any(axis=0)))
         kind = "NaN" if np.isnan(table[:, column]).any() else "infinity"
         raise InputError(
-            f"X has {kind} in column {column_name(estimator, column)} ({int(bad[:, column].sum())} of {len(table)} "
-            "rows): fill it in (sklearn.impute) or leave those rows out."
+            f"has {kind} in column {column_name(names, column)} ({int(bad[:, column].sum())} of {len(table)} "
+            "rows): fill it in (sklearn.impute) or leave those rows out.",
+            argument="X",
         )
     return table
 
 
-def column_name(estimator: Any, column: int) -> str:
-    """What the user calls a column."""
-    names = getattr(estimator, "feature_names_in_", None)
+def column_names(estimator: Any) -> Sequence[str] | None:
+    """The column names that scikit-learn stored during the fit, if any."""
+    return getattr(estimator, "feature_names_in_", None)
+
+
+def column_name(names: Sequence[str] | None, column: int) -> str:
+    """The name of a column for messages; its index if there are no names."""
     return repr(str(names[column])) if names is not None else str(column)
 
 
 def _first_foreign(X: Any) -> tuple[Any, Any] | None:
-    """The name of the first column with text or times in it, and the first of them."""
+    """The name of the first column with text or times, and the first such entry."""
     try:
         frame = pd.DataFrame(X.to_dict(as_series=False) if hasattr(X, "to_dicts") else X)
     except Exception:
@@ -119,19 +145,16 @@ def _first_foreign(X: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def warn_of_constant(estimator: Any, constant: np.ndarray) -> None:
-    """Name the columns without spread, if there are any."""
+def warn_of_constant(names: Sequence[str] | None, constant: np.ndarray) -> None:
+    """Warn if there are constant columns, and name them."""
     if constant.any():
-        names = ", ".join(column_name(estimator, j) for j in np.flatnonzero(constant)[:5])
-        warnings.warn(
-            f"X has {int(constant.sum())} constant column(s) ({names}): they carry nothing and get no weight.",
-            UserWarning,
-            stacklevel=4,
-        )
+        some = ", ".join(column_name(names, j) for j in np.flatnonzero(constant)[:5])
+        problem = f"has {int(constant.sum())} constant column(s) ({some}): they get no weight."
+        warnings.warn(FitWarning(problem, argument="X"), stacklevel=4)
 
 
-def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
-    """X minus its column means, and the means; refuses tables without any spread.
+def centre(X: Array, names: Sequence[str] | None = None) -> tuple[Array, Array]:
+    """X minus its column means, and the means; refuses a table whose rows are all equal.
 
     Returns
     -------
@@ -141,15 +164,14 @@ def centre(estimator: Any, X: Array) -> tuple[Array, Array]:
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if constant.all():
-        raise InputError(
-            f"X has {len(X)} equal rows: every clustering of them is as good as any other; check how it was read."
-        )
-    warn_of_constant(estimator, constant)
+        raise InputError(f"has {len(X)} equal rows, so there are no clusters: check how it was read.", argument="X")
+    warn_of_constant(names, constant)
     mean = np.where(constant, low, X.mean(axis=0))
     centred = X - mean
     if np.max(np.abs(centred)) < 1 / LARGEST:
         raise InputError(
-            f"X varies by less than {1 / LARGEST:g}, whose powers underflow: rescale it (sklearn's StandardScaler)."
+            f"varies by less than {1 / LARGEST:g}, whose powers underflow: rescale the columns to unit variance.",
+            argument="X",
         )
     return centred, mean
 
@@ -178,7 +200,7 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
 
 
 def given_frame(given: Any) -> pd.DataFrame:
-    """Given clusterings as the columns of a frame, under their own names if they have any."""
+    """Given clusterings as the columns of a frame, with their own names if they have any."""
     try:
         frame = _frame(given)
     except InputError:
@@ -211,7 +233,7 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
     where = "given" if count == 1 else f"given, column {j},"
     codes = np.full(n, -1, dtype=np.int64)
     known: Any
-    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":  # millions of numbers in no time
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":  # fast path for millions of numbers
         numbers = column.to_numpy()
         unknown = (numbers != numbers) | (numbers == -1)
         known = numbers[~unknown]
@@ -222,87 +244,93 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
         known = [value for value, skip in zip(values, unknown, strict=True) if not skip]
         nested = next((v for v in known if isinstance(v, list | tuple | dict | set | np.ndarray)), None)
         if nested is not None:
-            raise InputError(f"{where} has {shown(nested)} as a label: pass one string or number per row.")
+            problem = f"has {short_repr(nested)} as a label: pass one string or number per row."
+            raise InputError(problem, argument=where)
         try:
             codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
-        except Exception as error:  # labels may have comparisons of their own
+        except Exception as error:  # labels may define their own comparisons
             kinds = ", ".join(sorted({type(value).__name__ for value in known}))
-            raise InputError(
-                f"{where} has labels that cannot be compared (of type {kinds}): pass one string or number per row."
-            ) from error
+            problem = f"has labels that cannot be compared (of type {kinds}): pass one string or number per row."
+            raise InputError(problem, argument=where) from error
     clusters = int(codes.max()) + 1
     if clusters < 2:
         raise InputError(
-            f"{where} has {clusters} cluster(s) in its {len(known)} known labels (NaN, None and -1 count as unknown): "
-            "there is nothing to be different from; leave it out, or pass at least two clusters."
+            f"has {clusters} cluster(s) in its {len(known)} known labels (NaN, None and -1 count as unknown): "
+            "leave it out, or pass at least two clusters.",
+            argument=where,
         )
     if clusters > max(2, len(known) // 2) and clusters > 10:
         raise InputError(
-            f"{where} has {clusters} distinct values in {len(known)} rows: that is an identifier or a measurement, "
-            "not a clustering; pass labels that rows share."
+            f"has {clusters} distinct values in {len(known)} rows: that is an identifier or a measurement, "
+            "not a clustering; pass labels that rows share.",
+            argument=where,
         )
     return codes
 
 
 def is_unknown(value: Any) -> bool:
-    """Whether a label says that nothing is known."""
+    """Whether a label means unknown: NaN, None or −1."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     if isinstance(value, str | bytes):
         return False
     try:
         return bool(value != value or value == -1)
-    except Exception:  # an object may answer anything
+    except Exception:  # an object's comparison may raise anything
         return False
 
 
 def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> None:
     """Refuse more clusters than rows and more directions than columns."""
     if n_clusters > n:
-        raise InputError(f"n_clusters={n_clusters} but X has n_samples={n}: ask for fewer clusters.")
+        raise InputError(f"is more than the {n} rows: ask for fewer clusters.", argument="n_clusters", value=n_clusters)
     if n_components is not None and n_components > d:
-        raise InputError(f"n_components={n_components} but X has {d} column(s): ask for at most {d}.")
+        problem = f"is more than the {d} column(s): ask for at most {d}."
+        raise InputError(problem, argument="n_components", value=n_components)
 
 
 def check_shape(n: int, d: int, least: int) -> None:
-    """Refuse tables without columns or with fewer rows than there must be."""
+    """Refuse tables without columns or with fewer than `least` rows."""
     if n < least or d < 1:
-        raise InputError(f"X has {n} row(s) and {d} column(s): pass at least {least} row(s) and one column.")
+        problem = f"has {n} row(s) and {d} column(s): pass at least {least} row(s) and one column."
+        raise InputError(problem, argument="X")
 
 
 @contextmanager
 def enough_memory(doing: str) -> Iterator[None]:
-    """Turn a MemoryError into a sentence."""
+    """Turn a MemoryError into an InputError with a remedy."""
     try:
         yield
     except MemoryError as error:
         raise InputError(
-            f"There is not enough memory to {doing} even block by block: pass float32 rows or the path of a file, set "
-            "memory_limit, or end other programs."
+            f"There is not enough memory to {doing} even block by block: use fewer rows, or float32 rows in a file, or "
+            "close other programs."
         ) from error
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """One Generator from whatever scikit-learn calls a random state."""
+    """A Generator from any random state that scikit-learn accepts."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     try:
         return np.random.default_rng(random_state)
     except (ValueError, TypeError) as error:
-        raise InputError(f"random_state={shown(random_state)} is no seed: pass a whole number from 0 on.") from error
+        problem = "is not a seed: pass a whole number of at least 0."
+        raise InputError(problem, argument="random_state", value=random_state) from error
 
 
 def check_solver(solver: Any) -> Any:
-    """A solver of the user's own must be a dataclass with a tolerance, which the alternation tightens."""
+    """Check a user-defined solver: a dataclass with a tolerance, which the alternation tightens."""
     if not is_dataclass(solver) or isinstance(solver, type) or not hasattr(solver, "tol"):
-        raise InputError(
-            f"solver={shown(solver)} is not a solver: pass a name, or a dataclass with `tol` such as ISM()."
-        )
+        problem = "is not a solver: pass a name, or a dataclass with `tol` such as ISM()."
+        raise InputError(problem, argument="solver", value=solver)
     tol, steps = solver.tol, getattr(solver, "max_iter", 1)
-    real = isinstance(tol, int | float | np.integer | np.floating) and tol >= 0
-    if not real or not isinstance(steps, Integral) or steps < 0:
+    valid = isinstance(tol, int | float | np.integer | np.floating) and tol >= 0
+    if not valid or not isinstance(steps, Integral) or steps < 0:
         raise InputError(
-            f"solver={shown(solver)} has tol={shown(tol)} and max_iter={shown(steps)}: pass a tol of at least 0 and a "
-            "whole number of steps."
+            f"has tol={short_repr(tol)} and max_iter={short_repr(steps)}: pass a tol of at least 0 and a whole number "
+            "of steps.",
+            argument="solver",
+            value=solver,
         )
     return solver

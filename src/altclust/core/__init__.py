@@ -1,1 +1,1 @@
-"""The mathematics: kernels, the problem, engines, solvers, the alternation, labels of new rows, the certificate."""
+"""The mathematics: kernels, problem, engines, solvers, alternation, labels of new rows, certificate."""

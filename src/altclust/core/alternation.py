@@ -1,10 +1,10 @@
-"""Alternate D, W and U until both subspaces rest."""
+"""Alternate D, W and U until both subspaces stop moving."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic
 
 import numpy as np
 
@@ -12,44 +12,45 @@ from ..base.backend import Array, to_numpy
 from .embedding import KernelMap, informative, round_to_labels
 from .linalg.eigen import fix_signs
 from .metrics import overlap
-from .problem import Embedding, Gamma, KernelEngine, Objective, Problem
+from .problem import E, Embedding, ExactEngine, G, Gamma, KernelEngine, KernelObjective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
 
-Callback = Callable[[int, float, float, float], Any]
+RoundCallback = Callable[[int, float, E], Any]
 
-ROUGHEST = 1e-2  # first-order residual that the earliest W steps are solved to
-NEAR = 0.1  # change of W up to which the last U is a start for the next
-LOOSER = 5.0  # how much further than W the subspace of U may move at rest
+ROUGHEST = 1e-2  # first-order residual to which the first W steps are solved
+NEAR = 0.1  # change of W up to which the last U is used as a start for the next
+LOOSER = 5.0  # tolerance for the change of U, relative to that for W
 
 
-class Alternation(NamedTuple):
-    """Where D, W and U came to rest: the last U step, the weights of the last W problem, and one row per round."""
+@dataclass(frozen=True)
+class Alternation(Generic[E, G]):
+    """The final W, the last U step, the weights of the last W problem, the history (one row per round), the status."""
 
     W: Array
-    embedding: Embedding
-    gamma: Gamma
+    embedding: E
+    gamma: G
     history: dict[str, Array]
     status: Status
 
 
 def alternate(
     problem: Problem,
-    engine: KernelEngine,
-    solver: Solver,
+    engine: KernelEngine[E, G],
+    solver: Solver[KernelObjective[G]],
     W: Array,
-    embedding: Embedding | None = None,
+    embedding: E | None = None,
     *,
     max_iter: int = 100,
     tol: float = 1e-2,
-    callback: Callback | None = None,
-) -> Alternation:
+    callback: RoundCallback[E] | None = None,
+) -> Alternation[E, G]:
     """Algorithm 1 of the paper, without the labels.
 
-    Three things are ours. W steps are solved only as far as the last change deserves. Rest is measured on
-    subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can cycle:
-    when W turns back towards where it was two rounds ago, D moves only part of the way (geometrically), which
-    leaves every fixed point where it was.
+    Three things differ from the paper. The accuracy of a W step depends on the last change of W. Convergence is
+    measured on subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can
+    cycle: when W turns back towards its position two rounds ago, D is updated only in part (a geometric mean), which
+    does not change the fixed points.
 
     Parameters
     ----------
@@ -59,16 +60,15 @@ def alternate(
     W : array, shape (r, q)
         Orthonormal start.
     embedding : Embedding, optional
-        Start of U, as the spectral start has one; without it, the U step at W.
+        Start of U, such as that of the spectral start. Default: the U step at W.
     max_iter : int
-        Rounds.
+        Limit on the number of rounds.
     tol : float
-        Root mean square sine of the principal angles by which W may still move, see
-        `altclust.core.solvers.subspace_distance`. U may move five times as far: where the eigenvalues behind it crowd,
-        it turns further than anything that depends on it; and log D may lag as much.
+        Converged if W moves by at most this: the root mean square sine of the principal angles, see
+        `altclust.core.solvers.subspace_distance`. For U and for the lag of log D the tolerance is five times as large:
+        where eigenvalues are close, U rotates more than anything that depends on it.
     callback : callable, optional
-        Called after each round with (round, F, change, overlap), the last by a quick rounding of U and NaN where
-        nothing is given or U is not kept; a true answer ends the fit with what there is.
+        Called after each round with (round, F, the U step); a true return value stops and keeps the current state.
 
     Returns
     -------
@@ -85,8 +85,8 @@ def alternate(
     rounds: list[tuple[float, ...]] = []
     status = Status.MAX_ITER
     while len(rounds) < max_iter:
-        gamma = problem.weigh(embedding, np.exp(log_degrees))
-        step = replace(cast(Any, solver), tol=accuracy)(Objective(engine, gamma), W)
+        gamma = engine.weigh(embedding, np.exp(log_degrees), problem.novelty_weight)
+        step = replace(solver, tol=accuracy)(KernelObjective(engine, gamma), W)
         change_W = subspace_distance(W, step.W)
         new = engine.embed(step.W, k, start=embedding if rounds and change_W < NEAR else None)
         change_U = subspace_distance(to_numpy(embedding.U), to_numpy(new.U))
@@ -94,14 +94,14 @@ def alternate(
         before, W, embedding = W, step.W, new
         change = max(change_W, change_U / LOOSER)
         rounds.append((step.value, step.history[-1][1], change_W, change_U, step.n_iter))
-        if callback is not None and callback(len(rounds), step.value, change, _overlap(problem, embedding)):
+        if callback is not None and callback(len(rounds), step.value, embedding):
             status = Status.CANCELLED
             break
-        # Rest must be real: the W step solved well (a rough one may not move at all) and not on a cycle that ended
-        # where it began, and the D it was solved with caught up with the D it leads to.
+        # Converged only if the W step was solved accurately (a rough one may not move at all) and did not return
+        # to its start by a cycle, and if the D that it used agrees with the D at the new W.
         degrees = np.log(to_numpy(embedding.degrees))
         lag = np.sqrt(np.mean((degrees - log_degrees) ** 2))
-        verified = not np.isnan(step.history[-1][1])  # a solver that has not seen all rows there cannot say
+        verified = not np.isnan(step.history[-1][1])  # NaN if the solver has not evaluated all rows at this W
         solved = verified and accuracy <= max(finest, 0.1 * tol) and step.history[-1][2] <= tol
         if solved and change <= tol and lag <= LOOSER * tol:
             stationary = step.status is Status.CONVERGED or step.history[-1][1] <= max(ROUGHEST, finest)
@@ -116,18 +116,18 @@ def alternate(
     return Alternation(W, embedding, gamma, history, status)
 
 
-def _overlap(problem: Problem, embedding: Embedding) -> float:
-    """Of the labels that a quick rounding of U gives."""
-    if not problem.codes:
+def quick_overlap(embedding: Embedding, codes: Sequence[np.ndarray]) -> float:
+    """Overlap of the given clusterings with the labels from a quick rounding of U; NaN if nothing is given."""
+    if not len(codes):
         return float("nan")
-    U = informative(Embedding(*map(to_numpy, embedding))).U
-    return overlap(round_to_labels(U, problem.n_clusters, "cluster_qr", np.random.default_rng(0))[0], problem.codes)
+    U = informative(embedding.to_numpy()).U
+    return overlap(round_to_labels(U, U.shape[1], "cluster_qr", np.random.default_rng(0))[0], codes)
 
 
 def solve(
     problem: Problem,
-    engine: KernelEngine,
-    solver: Solver,
+    engine: ExactEngine,
+    solver: Solver[KernelObjective[Gamma]],
     W: Array,
     embedding: Embedding | None = None,
     *,
@@ -151,19 +151,19 @@ def solve(
     -------
     Result
     """
-    W, embedding, gamma, history, status = alternate(problem, engine, solver, W, embedding, **limits)
-    cost = problem.cost(W, embedding, engine)
-    embedding = informative(Embedding(*map(to_numpy, embedding)))
+    end = alternate(problem, engine, solver, W, embedding, **limits)
+    cost = problem.cost(end.W, end.embedding, engine)
+    embedding = informative(end.embedding.to_numpy())
     labels, centres = round_to_labels(embedding.U, problem.n_clusters, rounding, rng)
-    X = to_numpy(problem.X)
-    Z = X @ W
-    W = principal_axes(W, Z.T @ Z)
+    X = to_numpy(engine.X)
+    Z = X @ end.W
+    W = principal_axes(end.W, Z.T @ Z)
     kernel_map = KernelMap.fit(X @ W, embedding, centres, problem.kernel)
-    return Result(labels, W, kernel_map, embedding.values, cost, gamma, history, status)
+    return Result(labels, W, kernel_map, embedding.values, cost, end.gamma, end.history, end.status)
 
 
 def principal_axes(W: Array, squares: Array) -> Array:
-    """The same subspace with its columns along the principal axes of the projected rows Z, widest first.
+    """The same subspace with its columns along the principal axes of the projected rows Z, largest variance first.
 
     squares is ZᵀZ, shape (q, q).
     """

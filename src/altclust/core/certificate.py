@@ -1,4 +1,4 @@
-"""What can be proved about a W: first order, Theorem 1, and the true Riemannian Hessian."""
+"""Optimality of W: first-order residual, Theorem 1, and the Riemannian Hessian."""
 
 from __future__ import annotations
 
@@ -10,41 +10,41 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from ..base.backend import Array, to_numpy
 from .embedding import NOISE
-from .problem import Gamma, KernelEngine, Objective, Problem
+from .problem import E, G, KernelEngine, KernelObjective, Objective, Problem
 from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
 
-STATIONARY = 1e-2  # first-order residual up to which second-order statements are made
-FLAT = 1e-6  # share of Φ's largest eigenvalue below which curvature counts as none
+STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
+FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What can be said of W as a solution of the W problem with U and D fixed.
+    """Optimality conditions of W for the W problem with U and D fixed.
 
     Attributes
     ----------
     residual : float
         ‖ΦW − W(WᵀΦW)‖ / ‖ΦW‖; 0 at a stationary point (Lemma 2 of the paper).
     rank : int
-        Of Φ; Theorem 1 asks for full rank, `n_features`.
+        Rank of Φ; Theorem 1 requires full rank, `n_features`.
     n_features : int
     eigengap : float
-        Smallest eigenvalue of Φ outside span W minus the largest inside; negative where W is not eig_min(Φ), NaN
-        where W spans everything.
+        Smallest eigenvalue of Φ outside span W minus the largest inside; negative if W is not eig_min(Φ), NaN if W
+        spans the whole space.
     best_n_components : int
         The q at which the eigengap would be largest.
     left, right : float
         Both sides of inequality (8): σ² times the eigengap, and Σ |γ_ij| K_ij ‖x_i − x_j‖⁴ / σ².
     smallest_curvature : float
-        Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN where it is empty or the
-        iteration did not settle.
+        Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN if the space is empty or the
+        iteration did not converge.
     verdict : str
-        All of it in one sentence, and another for each tie: a gap that is zero to rounding, so that what was found is
-        one of many.
+        A one-sentence summary, and another sentence for each tie: a gap that is zero up to rounding, so that the
+        solution is not unique.
     cluster_eigengap : float
-        How far the eigenvalue of U's last column is above the next one, which U leaves out, as a share of it; NaN
-        where there is no such pair above rounding, and in models saved before it was known.
+        Relative gap (λ_k − λ_(k+1)) / λ_k between the eigenvalue of U's last column and the next one; NaN if either
+        is missing or λ_k is rounding, and in models of versions that did not compute it.
     """
 
     residual: float
@@ -64,9 +64,9 @@ class Certificate:
         return bool(self.left >= self.right and self.rank == self.n_features)
 
 
-def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> Certificate:
-    """Examine W, shape (r, q), as a solution of the W problem with weights gamma."""
-    objective = Objective(engine, gamma)
+def certify(problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G) -> Certificate:
+    """Check the optimality of W, shape (r, q), for the W problem with weights gamma."""
+    objective = KernelObjective(engine, gamma)
     d, q = W.shape
     _, phi = objective.value_and_phi(W)
     values = eigh(phi, eigvals_only=True)
@@ -82,20 +82,20 @@ def certify(problem: Problem, engine: KernelEngine, W: Array, gamma: Gamma) -> C
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
     theorem = left >= right and rank == n_features
-    bound = max(STATIONARY, 2 * engine.accuracy)  # what an approximate kernel can tell
+    bound = max(STATIONARY, 2 * engine.accuracy)  # an approximate kernel resolves no smaller residual
     verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
     behind = _cluster_eigengap(engine, W, problem.n_clusters)
     if abs(gap) <= FLAT * size:
         verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
     if behind <= FLAT:
         verdict += (
-            f" U is one of many equally good embeddings, for its eigenvalues are tied at k = {problem.n_clusters}."
+            f" U is one of many equally good embeddings, because its eigenvalues are tied at k = {problem.n_clusters}."
         )
     return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
 
 
-def _cluster_eigengap(engine: KernelEngine, W: Array, k: int) -> float:
-    """(λ_k − λ_(k+1)) / λ_k of the centred kernel at W; NaN where λ_k is rounding, or the last of all."""
+def _cluster_eigengap(engine: KernelEngine[E, G], W: Array, k: int) -> float:
+    """(λ_k − λ_(k+1)) / λ_k of the centred kernel at W; NaN if λ_k is rounding or the last eigenvalue."""
     values = to_numpy(engine.embed(W, k + 1).values)
     if len(values) <= k or values[k - 1] <= NOISE * values[0]:
         return float("nan")
@@ -103,9 +103,9 @@ def _cluster_eigengap(engine: KernelEngine, W: Array, k: int) -> float:
 
 
 def eigengap(phi: Array, W: Array) -> float:
-    """The smallest eigenvalue of Φ outside span W minus the largest inside; NaN where W spans everything.
+    """The smallest eigenvalue of Φ outside span W minus the largest inside; NaN if W spans the whole space.
 
-    Not a gap of Φ's sorted spectrum: W need not consist of its smallest eigenvectors.
+    Not a gap of Φ's sorted spectrum: W need not consist of the eigenvectors with the smallest eigenvalues.
     """
     if W.shape[1] == len(W):
         return float("nan")
@@ -144,17 +144,17 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
 
 def _verdict(residual: float, bound: float, theorem: bool, curvature: float, flat: float, whole: bool) -> str:
     if whole:
-        return "W spans all columns, so there is nothing to choose: every rotation of it is the same view."
+        return "W spans all columns, so there is nothing to optimise: every rotation gives the same view."
     if residual > bound:
         return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}; lower tol."
     if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):
-        return "Stationary; the inequality is silent, and the smallest curvature did not settle."
+        return "Stationary; the inequality is inconclusive, and the smallest curvature did not converge."
     if curvature > flat:
         return (
             "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space "
-            "(Theorem 1's inequality, sufficient but loose, is silent)."
+            "(Theorem 1's inequality, sufficient but loose, is inconclusive)."
         )
     if curvature >= -flat:
         return "Stationary, with a direction along which F is flat to second order."

@@ -1,20 +1,22 @@
-"""From the rows of U to labels, and from new rows to the rows of U that they would have had."""
+"""Labels from the rows of U, and the extension of U to new rows."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from array_api_compat import array_namespace
 from scipy.linalg import qr
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from ..base.backend import LARGEST_SINGLE, Array, into, like
 from .kernels import Gaussian
 from .problem import Embedding
 
 ROUNDINGS = ("kmeans", "cluster_qr")
-NOISE = 1e-9  # share of the first eigenvalue below which an eigenvector is rounding
+NOISE = 1e-9  # relative to the first eigenvalue; eigenvectors of smaller ones are rounding
 
 
 def unit_rows(U: Array) -> Array:
@@ -25,13 +27,20 @@ def unit_rows(U: Array) -> Array:
 
 
 def informative(embedding: Embedding) -> Embedding:
-    """The same U, centred to the last digit, without the columns that are only rounding.
+    """The same U, centred to machine precision, with the columns that are only rounding set to zero.
 
-    Where k asks for more than the kernel has, the last eigenvalues vanish and their eigenvectors are noise: k-means
-    would cluster it, and the extension to new rows, which divides by the eigenvalues, would blow it up.
+    If k is larger than the rank of the kernel, the last eigenvalues vanish and their eigenvectors are noise: k-means
+    would cluster it, and the extension to new rows, which divides by the eigenvalues, would amplify it.
     """
     U = embedding.U - embedding.U.mean(axis=0)
-    return embedding._replace(U=U * (embedding.values > NOISE * embedding.values[0]))
+    return replace(embedding, U=U * (embedding.values > NOISE * embedding.values[0]))
+
+
+def fit_kmeans(X: Array, k: int, n_init: int, seed: int) -> KMeans:
+    """k-means without scikit-learn's warning about fewer distinct rows than clusters (some stay empty)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return KMeans(k, n_init=n_init, random_state=seed).fit(X)
 
 
 def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
@@ -54,9 +63,9 @@ def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> 
     rows = unit_rows(U)
     if method == "kmeans":
         seed = int(rng.integers(2**31))
-        model = KMeans(k, n_init=10, random_state=seed).fit(rows)
+        model = fit_kmeans(rows, k, n_init=10, seed=seed)
         return model.labels_.astype(np.int64), model.cluster_centers_
-    # U is centred: with the constant vector back, k − 1 of its columns tell k clusters apart
+    # U is centred: with the constant vector added, k − 1 of its columns separate k clusters
     V = np.column_stack([np.full(len(U), len(U) ** -0.5), U[:, : k - 1]])
     _, _, pivots = qr(V.T, pivoting=True, mode="economic")
     left, _, right = np.linalg.svd(V[pivots[:k]].T)
@@ -78,25 +87,25 @@ def nearest(rows: Array, centres: Array) -> np.ndarray:
 class KernelMap:
     """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ b) − offset.
 
-    k(z) is the kernel to the landmarks. Where all rows are landmarks, b is 1 and the map returns U on them, because
-    U = Q U Λ⁻¹ for the centred kernel Q; where the kernel is approximated, so is k(z)ᵀ b, the degree of z, which is
-    at least 1 like that of every row.
+    k(z) is the kernel to the landmarks. If all rows are landmarks, b is 1 and the map returns U on them, because
+    U = Q U Λ⁻¹ for the centred kernel Q; if the kernel is approximated, so is the degree k(z)ᵀ b of z, which is at
+    least 1 like that of every row.
 
     Attributes
     ----------
     landmarks : array, shape (r, q)
         Projected training rows.
     coefficients : array, shape (r, k)
-        D^(-1/2) U Λ⁻¹, or what stands for it on fewer landmarks.
+        D^(-1/2) U Λ⁻¹, or its counterpart on fewer landmarks.
     offset : array, shape (k,)
-        What centring subtracts.
+        The means that centring subtracts.
     centres : array, shape (k, k)
-        Of the labels, among unit rows.
+        Cluster centres of the unit rows of U.
     kernel : Gaussian
     weights : array, shape (r,)
         b.
     reach : float
-        The exponent of the kernel that a training row has to its nearest landmark at least.
+        The smallest kernel exponent of a training row to its nearest landmark.
     """
 
     landmarks: Array
@@ -112,7 +121,7 @@ class KernelMap:
         """The map of a finished U step on the projected rows Z."""
         values = np.where(embedding.values > NOISE * embedding.values[0], embedding.values, np.inf)
         coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
-        # On every training row the uncentred map is U plus the same offset, so a few rows tell it.
+        # On every training row the uncentred map is U plus the same offset, so a few rows suffice to find it.
         few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)
         plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel, np.ones(len(Z)))
         return replace(plain, offset=np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0))
@@ -123,7 +132,7 @@ class KernelMap:
         return np.vstack(parts) if parts else np.zeros((0, self.coefficients.shape[1]))
 
     def block(self, Z: Array) -> Array:
-        """`rows` of not too many rows, in their namespace."""
+        """`rows` of one block, in its array library."""
         xp = array_namespace(Z)
         if (
             Z.dtype != xp.float64
@@ -131,8 +140,8 @@ class KernelMap:
         ):
             Z = xp.astype(Z, xp.float64)
         K = self.kernel.exponent(Z, like(self.landmarks, Z))
-        # A row out of reach of all landmarks has an empty kernel row, where only the offset would speak: it is given
-        # as much weight as a training row has, as if it sat that close to its nearest landmark.
+        # The kernel row of an outlier vanishes, which would leave only the offset: its exponents are raised as if it
+        # were as close to its nearest landmark as the most distant training row.
         short = self.reach - xp.max(K, axis=1, keepdims=True)
         K += xp.where(short > 0, short, 0 * short)
         return self.from_kernel(into(xp, xp.exp, K, out=K))[0]

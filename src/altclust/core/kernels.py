@@ -1,4 +1,4 @@
-"""The Gaussian kernel on projected rows, and the two numbers that Φ and its derivative need of it."""
+"""The Gaussian kernel on projected rows."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Gaussian:
     def exponent(self, A: Array, B: Array, out: Array | None = None) -> Array:
         """−‖a_i − b_j‖² / 2σ² for all pairs, shape (len(A), len(B)).
 
-        One matrix product does it all: (a, −‖a‖²/2, 1)·(b, 1, −‖b‖²/2) = −‖a − b‖²/2. Rounding can lift
-        the distance of near-duplicates above zero similarity, hence the minimum.
+        One matrix product suffices: (a, −‖a‖²/2, 1)·(b, 1, −‖b‖²/2) = −‖a − b‖²/2. For near-duplicates rounding
+        can make it positive, hence the minimum with zero.
         """
         xp = array_namespace(A, B)
         E = self._products(A, B, out)

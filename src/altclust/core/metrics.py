@@ -1,4 +1,4 @@
-"""How good and how new: the measures of the paper's table."""
+"""Cluster quality and overlap: the measures of the paper's table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def nmi(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def overlap(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
-    """The largest NMI of the labels with a given clustering over its known rows: 0 is new, 1 is the same.
+    """The largest NMI of the labels with a given clustering over its known rows: 0 independent, 1 identical.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def overlap(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The same clusters under the numbers of those in a reference that they share most rows with.
+    """Renumber clusters so that they share as many rows as possible with the same numbers in a reference.
 
     Parameters
     ----------
     labels, reference : int arrays, shape (n,)
-        From 0 on; −1 in the reference is unknown. Clusters without a partner get the numbers that are left.
+        From 0 on; −1 in the reference is unknown. Clusters without a match get the remaining numbers.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> f
 
 
 def table_nmi(counts: Array) -> float:
-    """`nmi` of two clusterings by how many rows each pair of their clusters shares."""
+    """`nmi` of two clusterings from their contingency table."""
     counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
     entropies = stats.entropy(counts.sum(axis=1)), stats.entropy(counts.sum(axis=0))
     if min(entropies) == 0:
@@ -89,6 +89,6 @@ def table_nmi(counts: Array) -> float:
 
 
 def feature_weights(W: Array, variances: Array) -> Array:
-    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance."""
+    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance, normalised."""
     spread = np.sum(W**2, axis=1) * variances
     return spread / spread.sum()

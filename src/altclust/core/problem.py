@@ -1,16 +1,16 @@
-"""What is asked: the data, what is known of it, and the W problem that a solver sees."""
+"""The KDAC problem, the interface of engines, and the objective of the W step that solvers minimise."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from array_api_compat import array_namespace
 from scipy.linalg import eigh, svd
 
-from ..base.backend import Array, like
+from ..base.backend import Array, like, to_numpy
 from .kernels import Gaussian
 
 SCALINGS = ("balanced", "paper")
@@ -26,124 +26,159 @@ class Gamma(NamedTuple):
     s: Array
 
 
-class Embedding(NamedTuple):
+@dataclass(frozen=True)
+class Embedding:
     """The U step: U (n, k) orthonormal, its eigenvalues (k,) descending, and the degrees D (n,)."""
 
     U: Array
     values: Array
     degrees: Array
 
+    def to_numpy(self) -> Embedding:
+        """The same as numpy arrays in memory."""
+        return Embedding(to_numpy(self.U), to_numpy(self.values), to_numpy(self.degrees))
 
-class KernelEngine(Protocol):
-    """How K(XW) acts on the data. Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K.
 
-    `accuracy` is the first-order residual below which its values and its Φ no longer agree; 0 where they are exact.
+E = TypeVar("E", bound=Embedding)
+G = TypeVar("G")
+
+
+class KernelEngine(Protocol[E, G]):
+    """Owns the rows and the given clusterings, and applies the kernel K(XW) to them.
+
+    E is the type of its U step and G that of its weights γ: arrays of n rows, or functions of blocks of rows. Sums run
+    over all pairs of rows; Φ and gradients are those of −Σ γ K. `accuracy` is the first-order residual below which
+    its values and its Φ no longer agree; 0 if they are exact.
     """
 
     accuracy: float
 
+    def weigh(self, embedding: E, degrees: Array, novelty_weight: float) -> G:
+        """γ of the W problem for this U and these D, with λ."""
+
     def degrees(self, W: Array) -> Array:
         """K(XW) 1, shape (n,)."""
 
-    def value(self, W: Array, gamma: Gamma) -> float:
+    def value(self, W: Array, gamma: G) -> float:
         """Σ γ_ij K_ij."""
 
-    def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij K_ij and Φ(W) W, shape (d, q): all that a gradient method needs, without the d x d matrix."""
+    def value_and_gradient(self, W: Array, gamma: G) -> tuple[float, Array]:
+        """Σ γ_ij K_ij and Φ(W) W, shape (d, q), without the d x d matrix: for gradient methods."""
 
-    def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
+    def value_and_phi(self, W: Array, gamma: G) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W), shape (d, d), in one pass."""
 
-    def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
+    def hessian(self, W: Array, gamma: G, phi: Array) -> Callable[[Array], Array]:
         """The map Z -> derivative of Φ(W) W along Z, both of shape (d, q); phi is Φ(W)."""
 
-    def fourth_moment(self, W: Array, gamma: Gamma) -> float:
+    def fourth_moment(self, W: Array, gamma: G) -> float:
         """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, the right side of the theorem's inequality times σ²."""
 
-    def embed(self, W: Array, k: int, start: Embedding | None = None) -> Embedding:
+    def embed(self, W: Array, k: int, start: E | None = None) -> E:
         """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H; start is the last U step."""
 
 
-@dataclass(frozen=True)
-class Objective:
-    """F(W) = −Σ γ_ij K_ij with U and D fixed: what a solver sees; nothing of n, blocks or devices."""
+class ExactEngine(KernelEngine[Embedding, Gamma], Protocol):
+    """An engine with all its rows X (n, d) in memory."""
 
-    engine: KernelEngine
-    gamma: Gamma
+    @property
+    def X(self) -> Array:
+        """Centred rows."""
+
+
+class Objective(Protocol):
+    """F(W) with U and D fixed: the interface of solvers, independent of rows, blocks and devices."""
 
     @property
     def accuracy(self) -> float:
-        """That of the engine."""
-        return self.engine.accuracy
+        """The first-order residual below which values and Φ no longer agree; 0 if they are exact."""
 
     def value(self, W: Array) -> float:
         """F(W)."""
-        return -self.engine.value(W, self.gamma)
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
         """F(W) and ∇F(W) = Φ(W) W, equation (5) of the paper."""
+
+    def value_and_phi(self, W: Array) -> tuple[float, Array]:
+        """F(W) and Φ(W), equation (8) of the paper."""
+
+    def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
+        """Z -> D∇F(W)[Z], where phi is Φ(W)."""
+
+
+@dataclass(frozen=True)
+class KernelObjective(Generic[G]):
+    """F(W) = −Σ γ_ij K_ij over the rows of an engine."""
+
+    engine: KernelEngine[Any, G]
+    gamma: G
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy of the engine."""
+        return self.engine.accuracy
+
+    def value(self, W: Array) -> float:
+        """See `Objective`."""
+        return -self.engine.value(W, self.gamma)
+
+    def value_and_gradient(self, W: Array) -> tuple[float, Array]:
+        """See `Objective`."""
         value, gradient = self.engine.value_and_gradient(W, self.gamma)
         return -value, gradient
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
-        """F(W) and Φ(W), equation (8) of the paper."""
+        """See `Objective`."""
         value, phi = self.engine.value_and_phi(W, self.gamma)
         return -value, phi
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
-        """Z -> D∇F(W)[Z], where phi is Φ(W)."""
+        """See `Objective`."""
         return self.engine.hessian(W, self.gamma, phi)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """KDAC: maximise HSIC(XW, U) − λ HSIC(XW, Y) over orthonormal W and U.
+    """KDAC: maximise HSIC(XW, U) − λ HSIC(XW, Y) over orthonormal W and U; an engine owns X and Y.
 
     Attributes
     ----------
-    X : array, shape (n, r)
-        Centred rows, in coordinates of their row space where that is smaller than the table.
-    basis : array, shape (d, r), or None
-        The orthonormal directions of those coordinates; None where X is the centred table itself.
-    given : array, shape (n, c)
-        Centred indicator columns of what is known, in the scaling in which λ counts.
     n_clusters, n_components : int
         k and q.
     novelty_weight : float
         λ.
     kernel : Gaussian
-    codes : sequence of int arrays, shape (n,)
-        What is known as codes, for telling the overlap round by round; may be left out.
+    basis : array, shape (d, r), or None
+        The orthonormal basis in which the rows are expressed, see `row_space`; None for the columns of the table.
     """
 
-    X: Array
-    basis: Array | None
-    given: Array
     n_clusters: int
     n_components: int
     novelty_weight: float
     kernel: Gaussian
-    codes: Sequence[np.ndarray] = ()
+    basis: Array | None = None
 
-    def gamma(self, U: Array, degrees: Array) -> Gamma:
-        """The weights of the W problem for fixed U and D."""
-        xp = array_namespace(U)
-        centred = U - xp.mean(U, axis=0)
-        F = xp.concat([centred, like(self.given, U)], axis=1) / xp.sqrt(like(degrees, U))[:, None]
-        s = np.concatenate([np.ones(U.shape[1]), np.full(self.given.shape[1], -self.novelty_weight)])
-        return Gamma(F, s)
-
-    def weigh(self, embedding: Embedding, degrees: Array) -> Gamma:
-        """The weights of the W problem for this U and these degrees."""
-        return self.gamma(embedding.U, degrees)
-
-    def cost(self, W: Array, embedding: Embedding, engine: KernelEngine) -> float:
+    def cost(self, W: Array, embedding: E, engine: KernelEngine[E, Any]) -> float:
         """−HSIC(XW, U) + λ HSIC(XW, Y) at consistent W, U, D: the cost that the paper prints."""
-        return -engine.value(W, self.weigh(embedding, embedding.degrees))
+        return -engine.value(W, engine.weigh(embedding, embedding.degrees, self.novelty_weight))
 
     def to_table(self, W: Array) -> Array:
         """W in the coordinates of the table, shape (d, q)."""
         return W if self.basis is None else self.basis @ W
+
+
+def tall_weights(embedding: Embedding, given: Array, degrees: Array, novelty_weight: float) -> Gamma:
+    """γ from arrays of n rows: given has shape (n, c), centred columns in the scaling that λ refers to."""
+    U = embedding.U
+    xp = array_namespace(U)
+    F = xp.concat([U - xp.mean(U, axis=0), like(given, U)], axis=1) / xp.sqrt(like(degrees, U))[:, None]
+    s = np.concatenate([np.ones(U.shape[1]), np.full(given.shape[1], -novelty_weight)])
+    return Gamma(F, s)
+
+
+def no_columns(X: Array) -> Array:
+    """The indicator columns if nothing is given, shape (n, 0)."""
+    return np.zeros((X.shape[0], 0))
 
 
 def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -> Array:
@@ -153,11 +188,11 @@ def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -
     ----------
     given : sequence of int arrays, shape (n,)
         Cluster codes; −1 is unknown. A row with an unknown label has a zero row here: centring runs over the
-        known rows only, so the penalty is the HSIC of those rows and the others are free.
+        known rows only, so the penalty is the HSIC of those rows and the others are not constrained.
     n : int
         Number of rows.
     scaling : {"balanced", "paper"}
-        Unit columns Ŷ = Y (YᵀY)^(-1/2), which frees λ of n and of the cluster sizes, or the raw one-hot Y.
+        Unit columns Ŷ = Y (YᵀY)^(-1/2), so that λ does not depend on n or the cluster sizes, or the one-hot Y.
 
     Returns
     -------
@@ -177,8 +212,9 @@ def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -
 
 
 def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
-    """The centred rows of X without what the given clusterings explain of them: the residual of a regression on all
-    their indicators, which for one clustering subtracts the mean of each row's cluster.
+    """The residual of a regression of the centred rows X on the indicators of all given clusterings.
+
+    For one clustering, it subtracts the mean of each row's cluster.
     """
     Y = indicators(given, len(X))
     left = X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
@@ -188,21 +224,21 @@ def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
 def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
     """Centred rows in an orthonormal basis of their row space, if that has fewer columns than the table.
 
-    Φ = XᵀMX is zero outside the row space of X: a direction there shows nothing of the data, yet its eigenvalue
-    0 may be the smallest. Working inside makes such a choice impossible and keeps time linear in d.
+    Φ = XᵀMX is zero outside the row space of X: a direction there carries no information, yet its eigenvalue 0 may be
+    the smallest. Restricting to the row space excludes such directions and keeps time linear in d.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Centred.
     tolerance : float
-        Directions with singular values below this share of the largest are not counted.
+        Directions with singular values below this share of the largest are dropped.
 
     Returns
     -------
     rows : array, shape (n, r)
     basis : array, shape (d, r), or None
-        None where r = d and nothing was rotated.
+        None if r = d: the rows are returned unchanged.
     """
     n, d = X.shape
     if d >= n:
@@ -214,9 +250,9 @@ def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
 
 
 def wide_directions(scatter: Array, tolerance: float = 1e-7, widest: float = 0.0) -> Array | None:
-    """The principal directions, shape (d, r), along which rows with this XᵀX spread; None where those are all d.
+    """The principal directions, shape (d, r), with variance above rounding; None if all d have it. scatter is XᵀX.
 
-    widest is an eigenvalue of what the scatter was computed from, if that was larger: its rounding is still there.
+    widest is an eigenvalue of the matrix that the scatter was computed from, if larger: rounding scales with it.
     """
     squares, V = eigh(scatter)
     wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], widest))

@@ -1,4 +1,4 @@
-"""What was found, as an immutable value."""
+"""The result of a fit, as an immutable value."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .solvers import Status
 
 @dataclass(frozen=True)
 class Result:
-    """The end of an alternation.
+    """The result of the alternation.
 
     Attributes
     ----------
     labels : int array, shape (n,)
     W : array, shape (r, q)
-        Orthonormal, in the coordinates of the problem, ordered by the spread of the rows along its columns.
+        Orthonormal, in the coordinates of the problem; columns in descending order of the variance along them.
     kernel_map : KernelMap
         Extends U and the labels to new projected rows.
     values : array, shape (k,)
@@ -28,7 +28,7 @@ class Result:
     cost : float
         −HSIC(XW, U) + λ HSIC(XW, Y).
     gamma : Gamma
-        The weights of the last W problem, of which W is a solution: what the certificate speaks about.
+        The weights of the last W problem, which W solves; the certificate refers to this problem.
     history : dict of arrays, shape (n_iter,)
         F, first-order residual, change of W, change of U and solver iterations per round.
     status : Status

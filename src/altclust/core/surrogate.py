@@ -1,31 +1,30 @@
-"""W steps that read all rows once: a sample's objective, bent so that its slope at the start is that of all rows."""
+"""W steps that read all rows once: a sample's objective, corrected to match Φ of all rows at the start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 import numpy as np
 
 from ..base.backend import Array
 from .engines.lowrank import LowRankEngine
 from .engines.recipes import RowGamma
-from .problem import Objective
+from .problem import KernelObjective, Objective
 from .solvers import Solution, Solver, Status, first_order_residual, subspace_distance
 
 
 @dataclass(frozen=True)
 class Surrogate:
-    """F of a sample, scaled to all rows, plus ½ Tr(Wᵀ Δ W), which makes Φ at one W that of all rows.
+    """F of a sample, scaled to all rows, plus ½ Tr(Wᵀ Δ W), which makes its Φ at one W equal to that of all rows.
 
     Attributes
     ----------
     engine : LowRankEngine
-        Over the sample.
+        The engine of the sample.
     gamma : RowGamma
     scale : float
-        (n / m)²: how many pairs of all rows stand behind a pair of the sample.
+        (n / m)²: the number of pairs of all rows per pair of the sample.
     shift : array, shape (r, r)
         Δ.
     """
@@ -37,7 +36,7 @@ class Surrogate:
 
     @property
     def accuracy(self) -> float:
-        """That of the engine."""
+        """The accuracy of the engine."""
         return self.engine.accuracy
 
     def value(self, W: Array) -> float:
@@ -62,45 +61,45 @@ class Surrogate:
 
 @dataclass(frozen=True)
 class Subsampled:
-    """A solver that lets another one work on a sample, and all rows decide whether that was enough.
+    """A solver that runs another solver on a sample, corrected by Φ of all rows.
 
-    One Φ of all rows per W step. From there the sample's surrogate is solved (as Shamir, Srebro and Zhang 2014 do
-    between machines), whose curvature is off by a few percent, and so is the step. Where that step is no longer than
-    what counts as rest, W stays: that is the stopping rule. Elsewhere W moves, and the residual of all rows at the new
-    W is not known until the next W step: it is NaN.
+    Each W step computes Φ of all rows once and then solves the sample's surrogate (as Shamir, Srebro and Zhang 2014 do
+    between machines). The curvature of the surrogate, and so the step, is off by a few percent. Stopping rule: if the
+    step is at most `rest`, W stays. Otherwise W moves, and the residual of all rows at the new W is unknown (NaN)
+    until the next W step.
 
     Parameters
     ----------
     solver : Solver
-    sample : LowRankEngine
-        Over some of the rows.
+    whole, sample : LowRankEngine
+        The engine of all rows, whose objective the solver is called with, and the engine of the sample.
     rest : float
-        Distance of subspaces that counts as rest.
+        Distance of subspaces up to which W counts as unchanged.
     tol : float
         First-order residual on all rows at which W counts as stationary.
     """
 
-    solver: Solver
+    solver: Solver[Objective]
+    whole: LowRankEngine
     sample: LowRankEngine
     rest: float
     tol: float = 1e-4
 
-    def __call__(self, objective: Objective, W: Array) -> Solution:
+    def __call__(self, objective: KernelObjective[RowGamma], W: Array) -> Solution:
         """Lower F from W, shape (r, q)."""
         value, phi = objective.value_and_phi(W)
         start = (value, first_order_residual(W, phi @ W), 0.0)
         if start[1] <= self.tol:
             return Solution(W, value, 0, Status.CONVERGED, np.array([start]))
-        whole, gamma = cast(LowRankEngine, objective.engine), cast(RowGamma, objective.gamma)
-        self.sample.landmarks = whole.landmarks
-        scale = (whole.rows.n / self.sample.rows.n) ** 2
-        surrogate = Surrogate(self.sample, gamma, scale, np.zeros_like(phi))
+        self.sample.landmarks = self.whole.landmarks
+        scale = (self.whole.rows.n / self.sample.rows.n) ** 2
+        surrogate = Surrogate(self.sample, objective.gamma, scale, np.zeros_like(phi))
         surrogate = replace(surrogate, shift=phi - surrogate.value_and_phi(W)[1])
-        inner = replace(cast(Any, self.solver), tol=min(self.tol, self.rest) / 2)(surrogate, W)
+        inner = replace(self.solver, tol=min(self.tol, self.rest) / 2)(surrogate, W)
         moved = subspace_distance(W, inner.W)
-        walked = inner.history[-1][1] <= 0.5 * start[1]  # one that could not walk says nothing of how far it is
-        if moved <= self.rest and (walked or inner.n_iter == 0):
-            status = Status.CONVERGED if walked else inner.status
+        progressed = inner.history[-1][1] <= 0.5 * start[1]  # if it made no progress, a short step means nothing
+        if moved <= self.rest and (progressed or inner.n_iter == 0):
+            status = Status.CONVERGED if progressed else inner.status
             return Solution(W, value, 0, status, np.array([start]))
         return Solution(
             inner.W, inner.value, inner.n_iter, inner.status, np.array([start, (inner.value, np.nan, moved)])

@@ -1,4 +1,4 @@
-"""Rows in the blocks of a Dask array: every pass runs where the blocks are, and only small sums come back."""
+"""Rows of a Dask array: every pass runs on the workers, and only small sums are transferred."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from ..base.errors import InputError
 from ..base.validation import check_given, is_unknown
 from .rows import STEP, ArrayRows, Rows, Sums, add, over_steps, rows_of
 
-FAN_IN = 8  # parts that one task adds up
-MOST_CLUSTERS = 10_000  # distinct labels that are still a clustering
-LOOK = 2.0  # seconds between looks at what is awaited
-PATIENCE = 300.0  # seconds that a cluster may be without a worker
+FAN_IN = 8  # partial sums that one task adds
+LOOK = 2.0  # seconds between checks of the workers
+PATIENCE = 300.0  # seconds to wait for a worker before giving up
 
 logger = logging.getLogger(__name__)
 
 
 class ClusterLost(RuntimeError):
-    """The scheduler or the workers are gone; the message says what to do."""
+    """The scheduler or the workers were lost; the message says what to do."""
 
 
 class DaskRows:
     """Rows of a Dask array, in blocks of whole rows.
 
     A pass is a pure function of a block and of small arguments, so a block that is lost with its worker is computed
-    again elsewhere. What is lazy stays lazy: persist the array where it fits into the memory of the workers, or every
-    pass reads it anew.
+    again on another. Lazy arrays stay lazy: persist the array if it fits into the memory of the workers, otherwise
+    every pass computes it again.
 
     Parameters
     ----------
@@ -44,6 +43,7 @@ class DaskRows:
     """
 
     scattered = True
+    most_clusters = 10_000  # limit on distinct labels
 
     def __init__(self, X: Any, codes: Any, columns: list[str] | None = None) -> None:
         self.X, self.codes, self.columns = X, codes, columns
@@ -51,7 +51,7 @@ class DaskRows:
 
     @classmethod
     def of(cls, X: Any) -> DaskRows:
-        """From a Dask array or frame; blocks whose length is not known are counted."""
+        """From a Dask array or frame; unknown block lengths are computed."""
         import dask.array as da
 
         columns = None
@@ -70,7 +70,7 @@ class DaskRows:
         return cls(X, da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32), columns)
 
     def encode(self, given: Any) -> tuple[Rows, list[int]]:
-        """See `Rows`; labels may be a Dask array or series, of which only the distinct ones are brought together."""
+        """See `Rows`; labels may be a Dask array or series, of which only the distinct values are gathered."""
         import dask.array as da
 
         if given is None:
@@ -88,7 +88,7 @@ class DaskRows:
         if labels.shape[0] != self.n:
             raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")
         labels = labels.rechunk({0: self.X.chunks[0], 1: -1})
-        kinds = [_distinct(labels[:, g]) for g in range(labels.shape[1])]
+        kinds = [_distinct(labels[:, g], self.most_clusters) for g in range(labels.shape[1])]
         clusters = [len(known) for known in kinds]
         columns = [labels[:, g].map_blocks(_to_codes, known, dtype=np.int32) for g, known in enumerate(kinds)]
         return DaskRows(self.X, da.stack(columns, axis=1).rechunk((self.X.chunks[0], -1)), self.columns), clusters
@@ -114,7 +114,7 @@ class DaskRows:
         return _compute(parts[0])[0]
 
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
-        """See `Rows`; a Dask array, computed and kept on the workers."""
+        """See `Rows`; returns a Dask array that is persisted on the workers."""
         import dask
         import dask.array as da
 
@@ -132,7 +132,7 @@ class DaskRows:
             return dask.persist(found, optimize_graph=False)[0]
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
-        """See `Rows`; the only rows that ever leave the workers."""
+        """See `Rows`; no other method transfers rows from the workers."""
         rows, codes = _compute(self.X[indices], self.codes[indices])
         return np.asarray(rows), np.asarray(codes)
 
@@ -145,17 +145,17 @@ class DaskRows:
 
 
 def _counted(X: Any) -> Any:
-    """A Dask frame or array as an array whose blocks have lengths."""
+    """Convert a Dask frame or array to an array with known block lengths."""
     with _cluster_in_words():
         return X.to_dask_array(lengths=True) if hasattr(X, "to_dask_array") else X.compute_chunk_sizes()
 
 
 def _compute(*wanted: Any) -> Any:
-    """`dask.compute`, which does not wait for ever where a cluster has lost all its workers."""
+    """`dask.compute`, but raise `ClusterLost` if the cluster stays without workers."""
     import dask
 
     client: Any = getattr(dask.base.get_scheduler(), "__self__", None)
-    if not hasattr(client, "scheduler_info"):  # threads or processes of this machine, or a scheduler of the user's own
+    if not hasattr(client, "scheduler_info"):  # local threads or processes, or a user-defined scheduler
         return dask.compute(*wanted)
     with _cluster_in_words(client):
         futures = client.compute(wanted)
@@ -164,7 +164,7 @@ def _compute(*wanted: Any) -> Any:
 
 
 def _await(client: Any, futures: Any) -> None:
-    """Wait until the futures are done, and no longer than `PATIENCE` where there is no worker."""
+    """Wait until the futures are done; give up after `PATIENCE` seconds without a worker."""
     from distributed import wait
 
     alone: float | None = None
@@ -179,12 +179,12 @@ def _await(client: Any, futures: Any) -> None:
             logger.warning("The cluster has no worker: waiting for a new one, %g seconds at most.", PATIENCE)
         elif time.monotonic() > alone + PATIENCE:
             client.cancel(futures)
-            raise ClusterLost(f"The cluster has had no worker for {PATIENCE:g} seconds: start some, and begin anew.")
+            raise ClusterLost(f"The cluster has had no worker for {PATIENCE:g} seconds: start workers and run again.")
 
 
 @contextmanager
 def _cluster_in_words(client: Any = None) -> Iterator[None]:
-    """One sentence in place of what Dask says when a cluster is lost."""
+    """Replace Dask's errors about a lost cluster by one sentence with a remedy."""
     try:
         yield
     except (InputError, ClusterLost):
@@ -193,16 +193,16 @@ def _cluster_in_words(client: Any = None) -> Iterator[None]:
         kind = type(error)
         if isinstance(error, CancelledError) or (client is not None and client.status not in ("running", "connecting")):
             why = (
-                "The scheduler of the cluster was lost, or rows that only a lost worker had: start the cluster and "
-                "make the Dask array again, and begin anew."
+                "The scheduler of the cluster was lost, or rows that only a lost worker had: restart the cluster, "
+                "create the Dask array again and run again."
             )
         elif kind.__name__ == "KilledWorker":
             why = (
-                "Several workers died one after the other while they had the same block of rows: give them more "
+                "Several workers died one after the other on the same block of rows: give them more "
                 "memory, or rechunk the rows into smaller blocks."
             )
         elif kind.__module__.startswith("distributed") and isinstance(error, OSError):
-            why = f"The cluster cannot be reached ({error}): start it again, and begin anew."
+            why = f"The cluster cannot be reached ({error}): restart it and run again."
         else:
             raise
         raise ClusterLost(why) from None
@@ -216,17 +216,17 @@ def _added(parts: list[Sums]) -> Sums:
     return total
 
 
-def _distinct(labels: Any) -> np.ndarray:
-    """The distinct known labels of a Dask array, in the order in which they appear."""
+def _distinct(labels: Any, most: int) -> np.ndarray:
+    """The distinct known labels of a Dask array, in order of appearance."""
     import dask
 
     parts = [dask.delayed(_known)(block) for block in labels.to_delayed(optimize_graph=False).ravel()]
     while len(parts) > 1:
         parts = [dask.delayed(_union)(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
     found = _compute(parts[0])[0]
-    if len(found) > MOST_CLUSTERS:
-        raise InputError(f"given has more than {MOST_CLUSTERS} distinct values: pass labels that rows share.")
-    check_given(np.repeat(found, 2), 2 * len(found))  # refuses a single cluster in the usual words
+    if len(found) > most:
+        raise InputError(f"given has more than {most} distinct values: pass labels that rows share.")
+    check_given(np.repeat(found, 2), 2 * len(found))  # refuses a single cluster with the usual message
     return found
 
 
@@ -241,5 +241,5 @@ def _union(parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _to_codes(block: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The position of every label among the known ones, −1 where it is not one of them."""
+    """The index of every label in `known`; −1 if it is not there."""
     return pd.Index(known).get_indexer(np.asarray(block, dtype=object)).astype(np.int32)

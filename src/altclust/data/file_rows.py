@@ -1,4 +1,4 @@
-"""Rows of a file, read block by block: never mapped, and refused in words when the file changes meanwhile."""
+"""Rows of a file, read block by block, never memory-mapped; an error is raised if the file changes meanwhile."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .rows import CHANGED, ArrayRows, as_floats
 
 
 class FileRows(ArrayRows):
-    """What rows of all files share: they stay what they were when the file was opened.
+    """Base class of rows in files, which must not change after they were opened.
 
     Parameters
     ----------
     path : path
     n, d : int
-        How many rows and columns it has.
+        Numbers of rows and columns.
     stamp : tuple
-        What `stamp_of` said before the file was looked at.
+        The value of `stamp_of` before the file was opened.
     codes : int array, shape (n, g), optional
     """
 
@@ -44,7 +44,7 @@ class FileRows(ArrayRows):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A context in which the file is read; what is read of another or a shorter file is refused."""
+        """A context for reading the file; raises an error if the file has changed before or after."""
         try:
             self._check()
             yield
@@ -74,9 +74,9 @@ class FileRows(ArrayRows):
 
 
 def stamp_of(path: Path) -> tuple[int, ...]:
-    """What is another where a file was replaced, cut, or written to.
+    """A fingerprint that changes if a file is replaced, truncated or written to.
 
-    The number of the device is no part of it: it can change when a network folder is connected again.
+    The device number is not included: it can change when a network folder is reconnected.
     """
     found = os.stat(path)
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -115,7 +115,7 @@ class NpyRows(FileRows):
         return as_floats(block)
 
     def _fill(self, line: np.ndarray, file: FileIO, entry: int) -> None:
-        """Read entries from this one on into a contiguous line."""
+        """Read consecutive entries, from this index on, into a contiguous array."""
         file.seek(self.offset + entry * self.dtype.itemsize)
         left = memoryview(cast(Any, line.view(np.uint8)))
         while left:
@@ -132,7 +132,7 @@ class ParquetRows(FileRows):
     ----------
     path : path
     columns : list of str, optional
-        Numeric columns; without it, all.
+        Numeric columns. Default: all.
     """
 
     def __init__(self, path: Path, columns: list[str] | None = None) -> None:
@@ -144,18 +144,18 @@ class ParquetRows(FileRows):
         missing = set(columns or ()) - set(names)
         if missing:
             raise InputError(f"columns={sorted(missing)} are not in {str(path)!r}: it has {names}.")
-        kept = [name for name in names if not name.startswith("__index_level_")]  # pandas' own
+        kept = [name for name in names if not name.startswith("__index_level_")]  # index columns of pandas
         self.columns = list(columns) if columns is not None else kept
         sizes = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
         super().__init__(path, int(self.starts[-1]), len(self.columns), stamp)
 
     def spans(self) -> list[tuple[int, int]]:
-        """One task per row group."""
+        """See `ArrayRows`; one task per row group."""
         return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True) if j > i]
 
     def read(self, start: int, stop: int) -> Array:
-        """The row group that begins there."""
+        """The row group that begins at `start`."""
         from pyarrow.parquet import ParquetFile
 
         group = int(np.searchsorted(self.starts, start, side="right")) - 1

@@ -1,4 +1,4 @@
-"""Where rows come from: files, mapped arrays, tensors, clusters."""
+"""Opening rows: files, memory-mapped arrays, tensors, Dask collections."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 from array_api_compat import is_dask_array, is_torch_array
 
-from ..base.errors import InputError, one_line, shown
+from ..base.errors import InputError, one_line, short_repr
 from ..base.validation import check_rows, check_shape
 from ..files.npy import BadFile, check_fits
 from .dask_rows import DaskRows
 from .file_rows import NpyRows, ParquetRows
 from .rows import ArrayRows, Rows
 
-COPIES = 3  # of a row group, while it is read
+COPIES = 3  # of a row group in memory while it is read
 
 
 def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
-    """Rows that are better read in blocks where they are; None for everything that scikit-learn takes for a table.
+    """Rows that are read in blocks from where they are stored; None for tables that scikit-learn accepts.
 
     Parameters
     ----------
     X : Rows, path of an .npy or .parquet file, memory-mapped array, torch tensor, Dask array or Dask frame
     columns : list of str, optional
-        Of a Parquet file.
+        Columns of a Parquet file. Default: all.
 
     Examples
     --------
@@ -51,12 +51,12 @@ def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    """X as rows in blocks, their columns noted in a fit (reset) or compared with those of the fit.
+    """X as `Rows`; its columns are stored on the estimator (reset) or compared with those of the fit.
 
     Parameters
     ----------
     estimator : BaseEstimator
-    X : table, or what `open_rows` opens
+    X : table, or anything that `open_rows` accepts
     reset : bool
         True in `fit`, False for new rows.
     """
@@ -85,12 +85,12 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
 
 def _open_file(path: Path, columns: list[str] | None) -> Rows:
     if not path.is_file():
-        raise InputError(f"X={str(path)!r} is no file: check the path.")
+        raise InputError(f"X={str(path)!r} is not a file: check the path.")
     try:
         if path.suffix == ".npy":
             return NpyRows(path)
         if path.suffix == ".parquet":
-            return _fitting(ParquetRows(path, columns))
+            return _check_parquet(ParquetRows(path, columns))
     except ImportError as error:
         raise InputError(f"X={str(path)!r} needs pyarrow: pip install altclust[parquet].") from error
     except BadFile as error:
@@ -99,25 +99,25 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
         raise
     except Exception as error:  # a damaged file makes the libraries that read it fail in many ways
         raise InputError(f"X={str(path)!r} cannot be read ({one_line(str(error))}): write it again.") from error
-    raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it to memory first, or write one of these.")
+    raise InputError(f"X={str(path)!r} is neither .npy nor .parquet: read it into memory first, or convert it.")
 
 
-def _fitting(rows: ParquetRows) -> ParquetRows:
-    """The rows, if each of their columns can hold numbers and the largest row group fits into memory."""
+def _check_parquet(rows: ParquetRows) -> ParquetRows:
+    """Check that every column is numeric and that the largest row group fits into memory; return the rows."""
     from pyarrow import types
     from pyarrow.parquet import read_schema
 
     numeric = types.is_integer, types.is_floating, types.is_boolean, types.is_null, types.is_dictionary
     for field in read_schema(rows.path):
         if field.name in (rows.columns or ()) and not any(is_kind(field.type) for is_kind in numeric):
-            kind = shown(str(field.type))
+            kind = short_repr(str(field.type))
             raise InputError(f"X has entries of type {kind} in column {field.name!r}: pass real numbers.")
     check_fits(COPIES * 8 * rows.d * max((stop - start for start, stop in rows.spans()), default=0))
     return rows
 
 
 def _real_tensor(X: Any) -> Any:
-    """In single or double precision, without a gradient."""
+    """The tensor in single or double precision, detached from its gradient."""
     if X.is_complex():
         raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
     return X.detach() if X.is_floating_point() and X.dtype.itemsize in (4, 8) else X.detach().double()

@@ -1,4 +1,4 @@
-"""Rows in blocks, wherever they live: the same function runs over every block, and small matrices are added up."""
+"""Rows in blocks: a function runs on every block, and the small matrices that it returns are added up."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, cast
 
@@ -19,18 +20,34 @@ from ..base.errors import InputError
 from ..base.parallel import fitting_threads
 from ..base.validation import check_given
 
-STEP = 2048  # rows at once: their kernel to a few hundred landmarks stays in the cache
-TASK = 2 * STEP  # rows per task; sums do not depend on how many threads share the tasks
+STEP = 2048  # rows per step: their kernel to a few hundred landmarks fits in the cache
+BLOCK_BYTES = 64e6  # of temporary arrays per thread
 
-CHANGED = "was changed or removed while it was read: leave the file as it is, and begin again."
+CHANGED = "was changed or removed while it was read: leave the file unchanged and run again."
 
 Sums = tuple[np.ndarray, ...]
 
 
-class Rows(Protocol):
-    """A table of n rows and d columns, with the codes of what is given beside it, that is read block by block.
+@dataclass(frozen=True)
+class BlockOptions:
+    """How rows in memory or in a file are split into tasks for threads.
 
-    A function takes (X, codes, *small arguments): a block of rows, shape (b, d), and their codes, shape (b, g).
+    Attributes
+    ----------
+    task : int
+        Rows per task; sums do not depend on the number of threads.
+    threads : int or None
+        None: one per processor.
+    """
+
+    task: int = 2 * STEP
+    threads: int | None = None
+
+
+class Rows(Protocol):
+    """A table of n rows and d columns, with the codes of the given clusterings, that is read block by block.
+
+    A function is called with (X, codes, *small arguments): a block of rows, shape (b, d), and codes, shape (b, g).
     """
 
     n: int
@@ -40,31 +57,31 @@ class Rows(Protocol):
     columns: list[str] | None
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
-        """The tuples that the function returns for the blocks, added up, as numpy arrays of float64."""
+        """The sums over all blocks of the tuples that the function returns, as numpy arrays of float64."""
 
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
-        """What the function returns for each row, in their order: a number, or so many columns."""
+        """The function's values for each row, in order: a number, or `columns` numbers."""
 
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
-        """These rows (indices ascending) and their codes, as numpy arrays in memory."""
+        """The rows with these ascending indices and their codes, as numpy arrays in memory."""
 
     def encode(self, given: Any) -> tuple[Rows, list[int]]:
-        """The same rows with the codes of these labels beside them, and how many clusters each clustering has."""
+        """The same rows with the codes of these labels, and the number of clusters of each clustering."""
 
     def subset(self, X: Array, codes: np.ndarray) -> Rows:
-        """Some of these rows, which were taken to memory, to be worked on where these are."""
+        """Rows from `take` as `Rows` on the same device."""
 
     def model(self, kind: str) -> Any:
-        """An array whose library, device and dtype this engine should work in; None for float64 on the host."""
+        """An array whose library, device and dtype the engine should use; None for float64 numpy."""
 
 
 def add(total: Sums | None, part: Sums) -> Sums:
-    """One more part of a sum."""
+    """Add a partial sum to the total."""
     return part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
 
 
 def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, step: int) -> Sums:
-    """The sum over the steps of one block, in float64, on X's device, returned as numpy."""
+    """The sum over the steps of one block, in float64 on X's device, as numpy arrays."""
     total = None
     xp = array_namespace(X)
     for i in range(0, len(X), step):
@@ -75,13 +92,13 @@ def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, 
 
 
 def rows_of(function: Callable[..., Any], X: Any, codes: Any, args: tuple, step: int) -> np.ndarray:
-    """The function's answer for every row of one block, as numpy."""
+    """The function's values for every row of one block, as numpy."""
     parts = [host(function(X[i : i + step], codes[i : i + step], *args)) for i in range(0, len(X), step)]
     return np.concatenate(parts)
 
 
 class ArrayRows:
-    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, shared out among threads.
+    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, processed by several threads.
 
     Parameters
     ----------
@@ -91,6 +108,7 @@ class ArrayRows:
 
     scattered = False
     columns: list[str] | None = None
+    blocks = BlockOptions()
 
     def __init__(self, X: Any, codes: Any = None) -> None:
         self.X = X
@@ -117,23 +135,24 @@ class ArrayRows:
 
     def model(self, kind: str) -> Any:
         """See `Rows`."""
-        if kind == "tiles":  # which knows numpy only
+        if kind == "tiles":  # supports numpy only
             return self.X if getattr(self.X, "dtype", None) == np.float32 else None
         return self.X if is_torch_array(self.X) else None
 
     def spans(self) -> list[tuple[int, int]]:
-        """The first and the last row of every task."""
-        return [(i, min(i + TASK, self.n)) for i in range(0, self.n, TASK)]
+        """The start and the stop of the rows of every task."""
+        task = self.blocks.task
+        return [(i, min(i + task, self.n)) for i in range(0, self.n, task)]
 
     def read(self, start: int, stop: int) -> Any:
-        """Floating-point rows; a view where they are in memory."""
+        """Floating-point rows; a view if they are in memory."""
         X = self._mapped(slice(start, stop))
         return X if is_torch_array(X) else as_floats(X)
 
     def _mapped(self, rows: Any) -> Any:
-        """Rows of the array; those of a mapped file are copied while it is sure to have them.
+        """Rows of the array; those of a mapped file are copied after its size is checked.
 
-        Looking at what a file no longer has ends the whole process.
+        Reading beyond the end of a truncated file would kill the process.
         """
         if self._size is None:
             return self.X[rows]
@@ -143,13 +162,13 @@ class ArrayRows:
         return np.array(self.X[rows])
 
     def release(self) -> None:
-        """Give the pages of a mapped file back: they are read again when needed, and count as ours until then."""
+        """Release the pages of a mapped file, which count as our memory; they are read again when needed."""
         if isinstance(self.X, np.memmap) and self.X.mode in ("r", "r+"):
             with suppress(OSError, ValueError, AttributeError):
                 self.X._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]
 
     def _run(self, work: Callable[[int, int], Any]) -> Iterator[Any]:
-        """Work on every span, in their order, a few ahead of whoever asks."""
+        """Yield the results of all spans in order, computing a few ahead of the consumer."""
 
         def one(span: tuple[int, int]) -> Any:
             done = work(*span)
@@ -157,7 +176,7 @@ class ArrayRows:
             return done
 
         spans = self.spans()
-        threads = 1 if is_torch_array(self.X) else min(cpu_count(), len(spans))
+        threads = 1 if is_torch_array(self.X) else min(self.blocks.threads or cpu_count(), len(spans))
         if threads == 1:
             yield from map(one, spans)
             return
@@ -192,17 +211,17 @@ class ArrayRows:
 
 
 def _mapped_size(X: Any) -> int | None:
-    """The bytes that the file of a mapped array has; None where there is no such file to look at."""
+    """The size of the file of a mapped array in bytes; None if there is no such file."""
     if not isinstance(X, np.memmap) or X.filename is None:
         return None
     try:
         return os.stat(X.filename).st_size
-    except OSError:  # it has lost its name, and stays as it is until the last who maps it is gone
+    except OSError:  # it was deleted, but its content stays until it is unmapped
         return None
 
 
 def as_floats(X: Any, name: str | None = None) -> Array:
-    """Float32 and float64 as they are, other numbers as float64."""
+    """Convert numbers to float64; float32 and float64 stay as they are."""
     X = np.asarray(X)
     if X.dtype.kind not in "fiub":
         where = "" if name is None else f" in column {name!r}"

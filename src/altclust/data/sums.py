@@ -1,7 +1,8 @@
-"""Sums over all rows, in one pass: what centring, the row space and the given clusters need to know of them."""
+"""Sums over all rows in one pass, for centring, the row space and the given clusters."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +16,10 @@ from .rows import Rows
 
 
 class Moments(NamedTuple):
-    """Sums over all rows: their number, mean (d,), scatter XᵀX of the centred rows (d, d), and per given cluster.
+    """Number of rows, mean (d,), scatter XᵀX of the centred rows (d, d), and sums per given cluster.
 
-    `sums` (c, d) and `pairs` (c, c) belong to the one-hot columns of all given
-    clusterings side by side, and `sizes` says how many of them each clustering has.
+    With the one-hot columns Y of all given clusterings, `sums` is YᵀX (c, d) and `pairs` is YᵀY (c, c);
+    `sizes` are the numbers of columns of the clusterings.
     """
 
     n: int
@@ -29,10 +30,10 @@ class Moments(NamedTuple):
     sizes: list[int]
 
     @classmethod
-    def of(cls, rows: Rows, shift: Array, sizes: list[int], estimator: Any = None) -> Moments:
-        """One pass; shift is a row near the others, for the digits. Refuses what is not finite or too large.
+    def of(cls, rows: Rows, shift: Array, sizes: list[int], names: Sequence[str] | None = None) -> Moments:
+        """Compute the moments in one pass; refuses values that are not finite or too large.
 
-        The estimator knows the names of the columns, for messages.
+        shift is a row near the others, subtracted for numerical accuracy; names are the column names for messages.
         """
         total, scatter, sums, pairs = rows.total(_moments, shift, sizes)
         if not np.isfinite(scatter).all():
@@ -40,35 +41,35 @@ class Moments(NamedTuple):
             column = int(np.argmax(bad))
             if bad[column]:
                 raise InputError(
-                    f"X has NaN or infinity in column {column_name(estimator, column)} "
-                    f"({int(bad[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave those rows out."
+                    f"has NaN or infinity in column {column_name(names, column)} "
+                    f"({int(bad[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave those rows out.",
+                    argument="X",
                 )
         spread = float(np.sqrt(np.max(np.diag(scatter)) / rows.n)) if np.isfinite(scatter).all() else np.inf
         if spread > LARGEST:
-            raise InputError("X has values whose powers overflow: rescale it (sklearn's StandardScaler).")
+            raise InputError("has values whose powers overflow: rescale the columns to unit variance.", argument="X")
         if not scatter.any():
-            raise InputError(
-                f"X has {rows.n} equal rows: every clustering of them is as good as any other; check how it was read."
-            )
+            raise InputError(f"has {rows.n} equal rows, so there are no clusters: check how it was read.", argument="X")
         if spread < 1 / LARGEST:
-            raise InputError(f"X varies by less than {1 / LARGEST:g}: rescale it (sklearn's StandardScaler).")
+            problem = f"varies by less than {1 / LARGEST:g}: rescale the columns to unit variance."
+            raise InputError(problem, argument="X")
         off = total / rows.n
-        warn_of_constant(estimator, np.diag(scatter) == 0)
+        warn_of_constant(names, np.diag(scatter) == 0)
         scatter = scatter - rows.n * np.outer(off, off)
         sums = sums - np.diag(pairs)[:, None] * off
         return cls(rows.n, shift + off, scatter, sums, pairs, sizes)
 
     def check_single(self, dtype: np.dtype) -> None:
-        """Refuse rows whose powers overflow or vanish in single precision, if that is how they are read."""
+        """Refuse float32 rows whose powers overflow or underflow in single precision."""
         spread = float(np.sqrt(np.max(np.diag(self.scatter)) / self.n))
         if dtype == np.float32 and not 1 / LARGEST_SINGLE <= spread <= LARGEST_SINGLE:
             raise InputError(
-                f"X has float32 entries that spread over {spread:.2g}, whose powers overflow or vanish: pass float64, "
+                f"X has float32 entries with spread {spread:.2g}, whose powers overflow or underflow: pass float64, "
                 "or rescale it (sklearn's StandardScaler)."
             )
 
     def effects(self) -> list[Array]:
-        """What each given cluster adds to a centred row, shape (c, d): a regression on all one-hot columns."""
+        """The effect of each given cluster on a centred row, shape (c, d): a regression on all one-hot columns."""
         centring = block_diag(*(np.eye(len(c)) - np.outer(np.ones(len(c)), c / c.sum()) for c in self.counts))
         inner = np.linalg.pinv(centring.T @ self.pairs @ centring, hermitian=True)
         joint = centring @ inner @ centring.T @ self.sums
@@ -91,9 +92,9 @@ def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, A
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X - like(shift, X)
     if xp.isdtype(rows.dtype, "real floating") and rows.dtype != xp.float64:
-        rows = xp.astype(rows, xp.float64)  # sums of squares of many float32 lose too much
+        rows = xp.astype(rows, xp.float64)  # sums of squares of many float32 lose precision
     Y = xp.concat([rows[:, :0], *(one_hot(codes[:, g], size, rows) for g, size in enumerate(sizes))], axis=1)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards, in words
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported afterwards, with a remedy
         return xp.sum(rows, axis=0), rows.T @ rows, Y.T @ rows, Y.T @ Y
 
 
@@ -104,7 +105,8 @@ def check_block(X: Any) -> None:
         raise InputError("X has NaN or infinity: fill it in (sklearn.impute) or leave those rows out.")
     most = min(LARGEST, float(xp.finfo(X.dtype).max) / 1e6)
     if not bool(xp.all(xp.abs(X) <= most)):
-        raise InputError(f"X has values beyond {most:g}, whose powers overflow: check the units of these rows.")
+        problem = f"has values beyond {most:g}, whose powers overflow: check the units of these rows."
+        raise InputError(problem, argument="X")
 
 
 def _not_finite(X: Any, codes: Any) -> tuple[Any]:
@@ -113,25 +115,25 @@ def _not_finite(X: Any, codes: Any) -> tuple[Any]:
 
 
 def one_hot(codes: Any, size: int, model: Any) -> Any:
-    """Indicator columns of codes, shape (b, size), of model's kind; unknown ones have none."""
+    """Indicator columns of codes, shape (b, size), in model's library and dtype; rows of unknown codes are zero."""
     xp = array_namespace(model)
     kinds = xp.arange(size, dtype=codes.dtype, device=device(model))
     return xp.astype(codes[:, None] == kinds[None, :], model.dtype)
 
 
 def indicator_tables(counts: list[Array], scaling: str) -> list[Array]:
-    """`core.problem.indicators` by code instead of by row: shape (c + 1, c − 1), the last row is of the unknown.
+    """`core.problem.indicators` by code instead of by row: shape (c + 1, c − 1), the last row is for unknown labels.
 
-    counts holds the sizes of the clusters of each given clustering; an empty one has a column of zeros.
+    counts holds the sizes of the clusters of each given clustering; an empty cluster has a column of zeros.
     """
     tables: list[Array] = []
     for sizes in counts:
-        if not np.sum(sizes):  # nobody's label is known here
+        if not np.sum(sizes):  # no label is known
             tables.append(np.zeros((len(sizes) + 1, 0)))
             continue
         T = np.diag(1 / np.sqrt(np.maximum(sizes, 1))) if scaling == "balanced" else np.eye(len(sizes))
         T[sizes == 0] = 0.0
-        # only ŶŶᵀ counts, and centring took a dimension from it
+        # only ŶŶᵀ matters, and centring reduced its rank by one
         left, singular, _ = np.linalg.svd(T - sizes @ T / sizes.sum())
         wide = singular > 1e-9 * singular[0]
         tables.append(np.vstack([left[:, wide] * singular[wide], np.zeros(np.sum(wide))]))

@@ -1,4 +1,4 @@
-"""The folder of data files: what is there is verified, what is not is downloaded and verified."""
+"""The folder of data files: present files are verified, missing files are downloaded and verified."""
 
 import logging
 import os
@@ -13,16 +13,16 @@ import pooch
 
 from altclust.datasets.registry import ORIGIN, REGISTRY, REPOSITORY, RegisteredFile
 
-UNFINISHED = ".altclust-download-"  # how the names of folders begin in which files are downloaded
+UNFINISHED = ".altclust-download-"  # prefix of the names of temporary download folders
 A_DAY = 24 * 3600.0
 
 
 class DatasetUnavailable(OSError):
-    """A data file is neither in the data folder nor could it be fetched; the message says what to do."""
+    """A data file is not in the data folder and could not be downloaded; the message says what to do."""
 
 
 def data_folder() -> Path:
-    """Return the folder in which the data files are kept.
+    """Return the folder of the data files.
 
     Returns
     -------
@@ -39,10 +39,10 @@ def data_folder() -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Return the path of a verified data file, downloading it when the data folder does not have it.
+    """Return the path of a verified data file; download it if the data folder does not contain it.
 
-    A file in the folder whose SHA-256 checksum is wrong is never used: it is replaced by a fresh download.
-    A download is written under a temporary name and gets its own only after its checksum was found right.
+    A file whose SHA-256 checksum is wrong is never used: it is downloaded again. A download is written under a
+    temporary name and renamed after its checksum was verified.
 
     Parameters
     ----------
@@ -52,16 +52,16 @@ def fetch(name: str) -> Path:
     Returns
     -------
     Path
-        Where the file is.
+        The path of the file.
 
     Raises
     ------
     DatasetUnavailable
-        If the file is missing or damaged and cannot be fetched.
+        If the file is missing or damaged and cannot be downloaded.
 
     Notes
     -----
-    The environment variable ``ALTCLUST_DATA_URL`` names another place to download from, with the same files
+    The environment variable ``ALTCLUST_DATA_URL`` sets another URL to download from, with the same files
     as :data:`altclust.datasets.registry.ORIGIN`.
 
     Examples
@@ -88,7 +88,7 @@ def _download(file: RegisteredFile, path: Path) -> None:
     if file.remote is None:
         raise FileNotFoundError(f"{path.name} has no download")
     path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f"{UNFINISHED}*"):  # by a download that was killed
+    for left in path.parent.glob(f"{UNFINISHED}*"):  # left by a killed download
         with suppress(OSError):
             if left.stat().st_mtime < time.time() - A_DAY:
                 shutil.rmtree(left)
@@ -109,10 +109,10 @@ def _url(remote: str) -> str:
 
 
 def _reason(file: RegisteredFile, path: Path, error: OSError | ValueError) -> str:
-    # The errors of requests are OSErrors too. They have no errno, and an answer only if the server gave one.
+    # The errors of requests are OSErrors too, without errno; they have a response only if the server sent one.
     status = getattr(getattr(error, "response", None), "status_code", None)
     if not isinstance(error, OSError):
-        reason = "what was downloaded has a wrong SHA-256 checksum"
+        reason = "the downloaded file has a wrong SHA-256 checksum"
     elif status is not None:
         reason = f"the server answered {status}"
     elif error.errno is not None or isinstance(error, PermissionError):
@@ -121,7 +121,7 @@ def _reason(file: RegisteredFile, path: Path, error: OSError | ValueError) -> st
         reason = "it has no download"
     else:
         reason = f"the download failed ({type(error).__name__})"
-    # A sound copy would not have got here.
+    # A valid copy would have been used.
     damaged = os.path.isfile(path)
     return f"the copy in the data folder fails its SHA-256 check and {reason}" if damaged else reason
 
@@ -134,7 +134,7 @@ def _remedy(file: RegisteredFile, path: Path) -> str:
 
 @contextmanager
 def _quiet_pooch() -> Iterator[None]:
-    # pooch's logger writes to the terminal by itself; a library must not.
+    # pooch's logger prints to the terminal, which a library must not do.
     logger = pooch.get_logger()
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""Every data set in one list, for people and commands that look for one."""
+"""A list of all data sets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,11 +25,11 @@ class CatalogueEntry:
     origin : {"generated", "file"}
         Whether it is computed here, with any number of rows, or read from the authors' files.
     description : str
-        What it is, in a line.
+        A one-line description.
     load : callable
-        Makes or reads the set; generated ones with the seed 0.
+        Generates (with seed 0) or reads the set.
     files : tuple of str
-        What it reads from the data folder.
+        The files that it reads from the data folder.
     """
 
     name: str
@@ -65,12 +65,12 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
     ),
     CatalogueEntry(
         "large_gaussians", 1000, 4, ("diagonal", "height"), "generated",
-        "four Gaussians on a turned plane in 3-D, plus noise columns",
+        "four Gaussians on a rotated plane in 3-D, plus noise columns",
         partial(generators.large_gaussians, random_state=0),
     ),
     CatalogueEntry(
         "moons", 400, 4, _MOONS, "generated",
-        "two parabolas beside two Gaussians, plus noise columns if wanted",
+        "two parabolas and two Gaussians in other columns, plus optional noise columns",
         partial(generators.moons, random_state=0),
     ),
     CatalogueEntry(

@@ -1,4 +1,4 @@
-"""What every data set is: a matrix, and the ways in which its rows are known to fall into clusters."""
+"""The type of all data sets: a matrix and its known clusterings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +16,10 @@ class Dataset:
     name : str
         The set's name, as in :data:`altclust.datasets.CATALOGUE`.
     X : ndarray of shape (n_samples, n_features), float64
-        The rows, as generated or as the file has them: neither centred nor scaled.
+        The rows, as generated or as in the file: neither centred nor scaled.
     labels : mapping of str to ndarray of shape (n_samples,), int64
-        The known clusterings by name, classes numbered from 0. Their order is the direction of the task:
-        the first is the clustering that is given, the second the alternative to be found. Empty where
-        nothing is known.
+        The known clusterings by name, classes numbered from 0. The first is the given clustering, the second
+        the alternative to be found. Empty if none is known.
     feature_names : tuple of str, length n_features
         The columns' names.
 
@@ -41,12 +40,12 @@ class Dataset:
 
     @property
     def given(self) -> NDArray[np.int64] | None:
-        """The clustering that is already known, shape (n_samples,); None where the set has no labels."""
+        """The clustering that is already known, shape (n_samples,); None if the set has no labels."""
         return next(iter(self.labels.values()), None)
 
     @property
     def alternative(self) -> NDArray[np.int64] | None:
-        """The clustering to be found, shape (n_samples,); None where the set has no second labels."""
+        """The clustering to be found, shape (n_samples,); None if the set has no second labels."""
         return next(iter(list(self.labels.values())[1:]), None)
 
     def __repr__(self) -> str:
@@ -64,7 +63,7 @@ class ImageDataset(Dataset):
     image : ndarray of shape (height, width, 3), uint8
         The picture, red, green and blue.
     pixel_rows : ndarray of shape (height, width), int64
-        The row of X that is each pixel's colour: ``X[pixel_rows]`` is the picture again, and
+        The index of the row of X with each pixel's colour: ``X[pixel_rows]`` is the picture, and
         ``labels[pixel_rows]`` draws a clustering of the colours.
     """
 

@@ -1,11 +1,10 @@
 """Synthetic sets with two known clusterings, in the shapes of the paper's, for any number of rows.
 
 Each set has four groups of rows, one for every pair (given, alternative), in four consecutive blocks
-(0, 0), (1, 0), (0, 1), (1, 1) whose sizes differ by at most one row. So the two clusterings tell nothing of
-each other: exactly nothing when n is a multiple of 4.
+(0, 0), (1, 0), (0, 1), (1, 1) whose sizes differ by at most one row. So the two clusterings are independent:
+exactly when n is a multiple of 4.
 
-Noise comes last from the random generator and column by column. A set with more noise columns therefore
-is the set with fewer and further columns behind it.
+Noise columns are drawn last and one by one, so adding noise columns does not change the other columns.
 """
 
 import operator
@@ -51,7 +50,7 @@ def small_gaussians(n: int = 40, *, random_state: Seed = None) -> Dataset:
 
 
 def large_gaussians(n: int = 1000, noise_columns: int = 1, *, random_state: Seed = None) -> Dataset:
-    """Four Gaussians on a plane turned by 45 degrees in 3-D, plus noise: the paper's Large Gaussian (LG).
+    """Four Gaussians on a plane rotated by 45 degrees in 3-D, plus noise: the paper's Large Gaussian (LG).
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def large_gaussians(n: int = 1000, noise_columns: int = 1, *, random_state: Seed
 
 
 def moons(n: int = 400, noise_columns: int = 0, *, random_state: Seed = None) -> Dataset:
-    """Two intertwined parabolas beside two Gaussians: the paper's Moon, with three noise columns its MoonN.
+    """Two intertwined parabolas and two Gaussians: the paper's Moon, or with three noise columns its MoonN.
 
     Parameters
     ----------
@@ -103,8 +102,8 @@ def moons(n: int = 400, noise_columns: int = 0, *, random_state: Seed = None) ->
     -------
     Dataset
         X of shape (n, 4 + noise_columns). Columns 1 and 2 lie on one of the curves y = x², -2 ≤ x ≤ 2, and
-        y = 8 - 1.4 (x - 2)², 0 ≤ x ≤ 4, evenly spaced in x, both coordinates then blurred by a standard
-        deviation of 0.1. Columns 3 and 4 are Gaussian around ±(5, 5) with standard deviation 1. Labels
+        y = 8 - 1.4 (x - 2)², 0 ≤ x ≤ 4, evenly spaced in x, plus Gaussian noise with standard deviation 0.1 in
+        both coordinates. Columns 3 and 4 are Gaussian around ±(5, 5) with standard deviation 1. Labels
         ``gaussians`` (given) and ``moons`` (alternative).
 
     Examples
@@ -144,7 +143,7 @@ def growth(n: int = 128, d: int = 64, *, random_state: Seed = None) -> Dataset:
     Dataset
         X of shape (n, d): the centres (±10, 0), (0, ±10) form a diamond, standard deviation 1. Labels ``sum``
         (given), the sign of x1 + x2, and ``difference`` (alternative), the sign of x1 - x2. The columns are
-        not centred, those of the authors' files are.
+        not centred, unlike those of the authors' files.
 
     Examples
     --------
@@ -172,7 +171,7 @@ def _sign(label: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _even_spacing(block: NDArray[np.int64]) -> NDArray[np.float64]:
-    # Evenly within each block, so that every pair of labels sees the whole curve.
+    # Evenly within each block, so that every pair of labels covers the whole curve.
     return np.concatenate([np.linspace(-1.0, 1.0, count) for count in np.bincount(block)])
 
 

@@ -1,4 +1,4 @@
-"""The paper's own data sets, as its authors published them: nothing is centred, scaled or reordered.
+"""The paper's data sets as published by its authors: not centred, scaled or reordered.
 
 The files come from the data folder, or are downloaded into it: see :func:`altclust.datasets.fetch`.
 """
@@ -35,7 +35,7 @@ def load_small_gaussians() -> Dataset:
 
 
 def load_large_gaussians(n: int = 200) -> Dataset:
-    """Load Large Gaussian (LG): four Gaussians on a plane turned into 3-D, and a column of noise.
+    """Load Large Gaussian (LG): four Gaussians on a rotated plane in 3-D, and a column of noise.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def load_large_gaussians(n: int = 200) -> Dataset:
         X of shape (n, 4). Labels ``given`` and ``alternative``, from the authors' files. With n = 200,
         ``given`` is the side along the diagonal of columns 1 and 2 and ``alternative`` the side along column
         3. With n = 1000, ``alternative`` is the side along the diagonal, but ``given`` joins opposite corners
-        (the exclusive or of the two sides), so that only from given to alternative it is a meaningful task.
+        (the exclusive or of the two sides), so the task is meaningful only from given to alternative.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def load_moons_noise(n: int = 200) -> Dataset:
 
 
 def load_faces() -> Dataset:
-    """Load Faces: pictures of 20 people in four poses, condensed to 20 principal components.
+    """Load Faces: pictures of 20 people in four poses, reduced to 20 principal components.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def load_webkb(columns: int = 139) -> Dataset:
     ----------
     columns : {139, 500}
         139: the reduced matrix that the authors used, of uncorrelated centred columns. 500: the word counts
-        that the paper describes, counted anew from the same pages in another order; this file has no
+        that the paper describes, counted again from the same pages in another order; this file has no
         download, so it must be in the data folder.
 
     Returns
@@ -149,7 +149,7 @@ def load_webkb(columns: int = 139) -> Dataset:
     if _one_of("columns", columns, (139, 500)) == 139:
         labels = {name: _labels(f"webkb_{name}.csv") for name in which}
         return Dataset("webkb_139", _matrix("webkb_139.csv"), labels, _numbered("component", 139))
-    # Its fourth array, the words, is pickled: reading it could run code, so the columns are only numbered.
+    # Its fourth array, the words, is pickled, and reading it could run code: the columns are numbered instead.
     with np.load(fetch("webkb_500.npz"), allow_pickle=False) as arrays:
         counts = arrays["counts"].astype(np.float64)
         labels = {name: arrays[name].astype(np.int64) for name in which}
@@ -183,7 +183,7 @@ def load_flower(colours: int = 256) -> ImageDataset:
     # Imported here: matplotlib is slow to import and only this loader needs it.
     from matplotlib.image import imread
 
-    # imread scales to 0..1 in single precision, which rounding undoes exactly; the fourth channel is opaque.
+    # imread scales to 0..1 in single precision, which rounding reverts exactly; the fourth channel is opaque.
     image = np.rint(255 * imread(fetch(file))[..., :3]).astype(np.uint8)
     X, rows = np.unique(image.reshape(-1, 3), axis=0, return_inverse=True)
     return ImageDataset(
@@ -208,7 +208,7 @@ def load_growth(d: int = 64) -> Dataset:
     -------
     Dataset
         X of shape (128, d), columns centred in the file. Labels ``sum`` (given), the sign of x1 + x2, and
-        ``difference`` (alternative), the sign of x1 - x2: the two ways to halve the diamond of the four
+        ``difference`` (alternative), the sign of x1 - x2: the two ways to split the diamond of the four
         Gaussians. The file has no labels.
 
     Examples

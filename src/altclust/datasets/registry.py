@@ -1,17 +1,17 @@
-"""The files that the loaders read: their names in the cache, their checksums and where they are published."""
+"""The files of the loaders: their names in the cache, their checksums and their URLs."""
 
 from dataclasses import dataclass
 
 ORIGIN = "https://raw.githubusercontent.com/neu-spiral/ISM/a4aae10f71f77ec01342446259834aba567e7211/data_sets"
-"""The paper's authors' data folder (MIT licence), at the commit that the checksums belong to."""
+"""The data folder of the paper's authors (MIT licence), at the commit of the checksums."""
 
 REPOSITORY = "https://github.com/neu-spiral/ISM"
-"""The same for a browser."""
+"""The repository's web page."""
 
 
 @dataclass(frozen=True)
 class RegisteredFile:
-    """One file: its SHA-256 checksum, and its path below :data:`ORIGIN` or None where it has no download."""
+    """One file: its SHA-256 checksum, and its path below :data:`ORIGIN` or None if it has no download."""
 
     sha256: str
     remote: str | None

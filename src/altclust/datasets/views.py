@@ -1,4 +1,4 @@
-"""Tables with any number of independent clusterings, each in two columns of its own."""
+"""Tables with any number of independent clusterings, each in its own two columns."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def views(
     n : int
         Number of rows, at least 4.
     shapes : sequence of {"blobs", "moons", "rings"}
-        What each view looks like in its two columns. Blobs stand on a circle, neighbours six standard deviations
-        apart; moons and rings have two clusters.
+        The shape of each view in its two columns. Blobs are on a circle, neighbours six standard deviations apart;
+        moons and rings have two clusters.
     clusters : sequence of int, optional
-        Clusters of each view: any number for blobs, 2 for the others. Without it 3 for blobs.
+        Number of clusters of each view: any for blobs (default 3), 2 for the others.
     noise_columns : int
         Standard normal columns that belong to no view.
     shares : sequence of sequences of float, optional
-        The share of rows in each cluster of each view; without it all are alike.
+        The share of rows in each cluster of each view. Default: equal shares.
     echo : float
-        Probability with which a row takes its cluster over from the view before, where that has as many clusters.
+        Probability with which a row takes its cluster from the view before, modulo the number of clusters.
     degrees_of_freedom : float, optional
-        Blobs have Student's t noise with so many degrees of freedom, two steps further apart, instead of normal noise.
+        If set, blobs have Student's t noise instead of normal noise, with neighbours at a distance of 8 instead of 6.
     rotate : bool
-        Turn the standardised columns by a random rotation.
+        Whether to rotate the standardised columns at random.
     random_state : int, SeedSequence, Generator or None
         Seed of the random numbers.
 

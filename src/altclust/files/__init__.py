@@ -1,1 +1,1 @@
-"""Files on disk: atomic writing, .npy and .npz readers, the archive that models are saved in."""
+"""Files on disk: atomic writing, .npy and .npz readers, the archive of saved models."""

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, one by one or several together."""
+"""Atomic writing: a file, or a group of files, appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: there nothing is cleared away
+except ImportError:  # Windows has no such locks: leftover files are not removed there
     fcntl = None  # type: ignore[assignment]
 
-HIDDEN = ".altclust-"  # how the names of files begin that are not finished
+HIDDEN = ".altclust-"  # prefix of the names of unfinished files
 
 
-class Together:
-    """Files that get their names when all of them are written, or never: a context in which `write` may be called.
+class AtomicGroup:
+    """A group of files that is written atomically: they are renamed to their paths when the context ends.
 
-    Until then each is a hidden file beside its name. Where this process is killed, the next write of that name clears
-    it away.
+    Until then each is a hidden file in the same folder. If the process is killed, the next write to the same path
+    removes the hidden file.
     """
 
     def __init__(self) -> None:
@@ -32,23 +32,23 @@ class Together:
         self._locks = ExitStack()
 
     def write(self, path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
-        """Let `write` fill a hidden file that is to have this path."""
+        """Call `write` with a hidden file, which is renamed to this path when the context ends."""
         target = Path(path)
         with _naming(target):
             if target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            _clear_away(target)
+            _remove_leftovers(target)
             temporary = _hidden(target, self._locks)
             try:
                 write(temporary)
                 with temporary.open("rb+") as file:
-                    os.fsync(file.fileno())  # a name must not be on the disk before its content
+                    os.fsync(file.fileno())  # the rename must not reach the disk before the content
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
             self._filled.append((temporary, target))
 
-    def __enter__(self) -> Together:
+    def __enter__(self) -> AtomicGroup:
         return self
 
     def __exit__(self, failed: type[BaseException] | None, *rest: object) -> None:
@@ -62,35 +62,35 @@ class Together:
                     temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
-    """Let `write` fill a temporary file beside path, then rename it: a file is there whole or not at all."""
-    if Path(path).name.startswith(HIDDEN):  # a part of something that is written together
+def write_atomically(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
+    """Call `write` with a temporary file in the same folder, then rename it to path."""
+    if Path(path).name.startswith(HIDDEN):  # part of a group that is written together
         write(Path(path))
         return
-    with Together() as files:
+    with AtomicGroup() as files:
         files.write(path, write)
 
 
 def _hidden(target: Path, locks: ExitStack) -> Path:
-    """A new file that is locked, and so not cleared away, until the locks are closed or this process ends."""
+    """A new file, locked against removal until the locks are closed or this process ends."""
     while True:
-        temporary = target.with_name(f"{_beginning(target)}{secrets.token_hex(4)}{target.suffix}")
+        temporary = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}{target.suffix}")
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         if fcntl is None:
             os.close(handle)
             return temporary
         locks.callback(os.close, handle)
-        with suppress(OSError):  # a file system without locks, where nothing is cleared away
+        with suppress(OSError):  # a file system without locks: leftover files are not removed
             fcntl.flock(handle, fcntl.LOCK_EX)
-        if os.fstat(handle).st_nlink:  # else it was cleared away before it was locked
+        if os.fstat(handle).st_nlink:  # else another process removed it before it was locked
             return temporary
 
 
-def _clear_away(target: Path) -> None:
-    """Remove what processes that were killed left beside the target."""
-    pattern = f"{escape(_beginning(target))}????????{escape(target.suffix)}"
+def _remove_leftovers(target: Path) -> None:
+    """Remove the hidden files of killed processes."""
+    pattern = f"{escape(_prefix(target))}????????{escape(target.suffix)}"
     for left in target.parent.glob(pattern) if fcntl is not None else ():
-        with suppress(OSError):  # somebody is writing it, or it is not ours to remove
+        with suppress(OSError):  # another process is writing it, or owns it
             handle = os.open(left, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -99,13 +99,13 @@ def _clear_away(target: Path) -> None:
                 os.close(handle)
 
 
-def _beginning(target: Path) -> str:
-    return f"{HIDDEN}{target.stem[:40]}-"  # a name has a longest length
+def _prefix(target: Path) -> str:
+    return f"{HIDDEN}{target.stem[:40]}-"  # the length of file names is limited
 
 
 @contextmanager
 def _naming(target: Path) -> Iterator[None]:
-    """Let the system's errors name the file that was asked for; some writers forget to say that the disk is full."""
+    """Let errors of the system name the target; detect a full disk where the writer's error has no code."""
     try:
         yield
     except OSError as error:
@@ -117,6 +117,6 @@ def _naming(target: Path) -> Iterator[None]:
 
 
 def can_write(folder: Path) -> bool:
-    """Whether files can be written to this folder, which need not be there yet."""
+    """Whether files can be written to this folder, which need not exist yet."""
     nearest = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK)

@@ -1,4 +1,4 @@
-"""Models in files: plain arrays and JSON, never pickle."""
+"""Saved models: plain arrays and JSON, never pickle."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError
-from .atomic import write_whole
+from .atomic import write_atomically
 from .npy import BadFile, read_npz
 
 FORMAT = 1
 
 
 def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
-    """Write arrays and JSON-able meta."""
+    """Write arrays and JSON-serialisable metadata."""
     header = json.dumps({"altclust": kind, "format": FORMAT, **meta}, default=_plain)
     plain: dict[str, Any] = {name: a.astype(str) if a.dtype == object else a for name, a in arrays.items()}
 
     def save(temporary: Path) -> None:
         with temporary.open("wb") as file:
-            np.savez_compressed(file, header=np.array(header), **plain)  # no objects are left that would be pickled
+            np.savez_compressed(file, header=np.array(header), **plain)  # no object arrays: nothing is pickled
 
-    write_whole(path, save)
+    write_atomically(path, save)
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.floating):
-        return float(value)  # whose item() may be a long double again
+        return float(value)  # item() of a long double would return a long double
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"cannot save a {type(value).__name__}")
 
 
 def read_model(path: str | os.PathLike, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays and the meta of a model of this kind; what they should be is for whoever asks to check."""
+    """Read the arrays and the metadata of a model of this kind; the caller checks their contents."""
     name = os.fspath(path)
     with open(path, "rb") as file:
         try:
@@ -54,5 +54,5 @@ def read_model(path: str | os.PathLike, kind: str) -> tuple[dict[str, np.ndarray
     if version > FORMAT:
         raise InputError(f"{name!r} was saved by a newer altclust (format {version}): upgrade to load it.")
     if version < 1:
-        raise InputError(f"{name!r} has the format {version}, which no altclust writes: it is damaged.")
+        raise InputError(f"{name!r} has the unknown format {version}: it is damaged.")
     return arrays, meta

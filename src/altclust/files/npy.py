@@ -1,4 +1,4 @@
-"""Arrays in files, .npy and .npz: what they declare is checked before they are expanded, and nothing is unpickled."""
+"""Readers of .npy and .npz files: headers are checked before data are read, and nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..base.errors import InputError, shown
+from ..base.errors import InputError, short_repr
 from ..base.memory import free_memory, gigabytes
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 LONGEST_NAME = 500
 LAST_CHARACTER = 0x10FFFF
-TAKEN = 0.9  # share of the free memory: needs are estimated, and other programs go on taking theirs
+TAKEN = 0.9  # usable share of the free memory: needs are estimates, and other programs run too
 LARGEST_DIRECTORY = 10e6  # bytes; some hundred thousand members
 OBJECTS = "is damaged or holds Python objects, which could run code: write it again as plain arrays."
 
 
 class BadFile(InputError):
-    """What is wrong with a file: the rest of a sentence that begins with its name."""
+    """Invalid file; the message is the rest of a sentence that begins with the file's name."""
 
 
 class Declared(NamedTuple):
-    """What the header of an .npy file says, and where its data begin."""
+    """The header of an .npy file, and the offset of its data."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -36,21 +36,21 @@ class Declared(NamedTuple):
 
 
 def declared(stream: BinaryIO, size: int) -> Declared:
-    """The header of an .npy file of so many bytes, if there is as much data as it says."""
+    """Read the header of an .npy file of `size` bytes; refused if the data do not have the declared size."""
     try:
         shape, fortran_order, dtype = HEADERS[np.lib.format.read_magic(stream)](stream)
-    except Exception as error:  # Python's own parser reads the header, and text can make it fail in many ways
+    except Exception as error:  # Python's own parser reads the header and can fail in many ways
         raise BadFile(OBJECTS) from error
     if dtype.hasobject or dtype.itemsize == 0 or min(shape, default=0) < 0:
         raise BadFile(OBJECTS)
     offset = stream.tell()
     if offset + math.prod(shape) * dtype.itemsize != size:
-        raise BadFile(f"should hold an array of shape {shown(shape)}, and has {size:,} bytes: write it again.")
+        raise BadFile(f"declares an array of shape {short_repr(shape)}, but has {size:,} bytes: write it again.")
     return Declared(shape, dtype, fortran_order, offset)
 
 
 def read_npy(file: BinaryIO, most: float | None = None) -> np.ndarray:
-    """The array of an .npy file; refused where it takes more than so many bytes, or than are free."""
+    """Read an .npy file; refused if it needs more than `most` bytes or than are free."""
     size = file_size(file)
     check_fits(size, most)
     return _array(file, size)
@@ -62,19 +62,19 @@ def _array(stream: BinaryIO, size: int) -> np.ndarray:
     array = np.lib.format.read_array(stream, allow_pickle=False)
     if kind.kind == "U":
         codes = np.ascontiguousarray(array).reshape(-1).view(np.dtype("u4").newbyteorder(kind.byteorder))
-        if np.any((codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))):  # halves of characters
-            raise BadFile("holds text that is no text: write it again.")
+        if np.any((codes > LAST_CHARACTER) | ((codes >= 0xD800) & (codes < 0xE000))):  # surrogates
+            raise BadFile("holds invalid text: write it again.")
     return array
 
 
 def read_npz(file: BinaryIO, most: float | None = None) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file by their names; refused where they take more than so many bytes.
+    """Read the arrays of an .npz file, by name; refused if they need more than `most` bytes.
 
     Parameters
     ----------
     file : binary file
     most : float, optional
-        Bytes of all arrays together; what memory is free if left out.
+        Limit on the bytes of all arrays together. Default: the free memory.
     """
     with open_archive(file) as archive:
         members = archive.infolist()
@@ -84,12 +84,12 @@ def read_npz(file: BinaryIO, most: float | None = None) -> dict[str, np.ndarray]
             with archive.open(member) as stream:
                 arrays[member.filename.removesuffix(".npy")] = _array(stream, member.file_size)  # type: ignore[arg-type]
     if len(arrays) < len(members):
-        raise BadFile("holds two arrays of one name: it is damaged.")
+        raise BadFile("holds two arrays of the same name: it is damaged.")
     return arrays
 
 
 def open_archive(file: BinaryIO) -> zipfile.ZipFile:
-    """A zip archive of plain members with plain names, none of which has been read."""
+    """Open a zip archive and check the names and kinds of its members, without reading them."""
     _check_directory(file)
     archive = zipfile.ZipFile(file)
     names = set()
@@ -97,19 +97,19 @@ def open_archive(file: BinaryIO) -> zipfile.ZipFile:
         name = member.orig_filename
         parts = name.replace("\\", "/").removesuffix("/").split("/")
         if len(name) > LONGEST_NAME or not name.isprintable() or {"", ".."} & set(parts) or parts[0].endswith(":"):
-            raise BadFile(f"has a member with the odd name {shown(name)}: write it again.")
+            raise BadFile(f"has a member with the invalid name {short_repr(name)}: write it again.")
         if stat.S_ISLNK(member.external_attr >> 16):
-            raise BadFile(f"has a link named {shown(name)} in it: write it again.")
+            raise BadFile(f"contains a link named {short_repr(name)}: write it again.")
         if name in names:
-            raise BadFile(f"has two members named {shown(name)}: it is damaged.")
+            raise BadFile(f"has two members named {short_repr(name)}: it is damaged.")
         if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BadFile("is encrypted, or compressed in an unusual way: write it again.")
+            raise BadFile("is encrypted, or compressed by another method than deflate: write it again.")
         names.add(name)
     return archive
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Refuse an archive with millions of members by the size of their list, which is read as a whole."""
+    """Refuse an archive with too many members by the size of its directory, before the directory is read."""
     size = file_size(file)
     file.seek(max(0, size - 66_000))
     tail = file.read()
@@ -118,26 +118,26 @@ def _check_directory(file: BinaryIO) -> None:
     if end < 0 or len(tail) < end + 22:
         raise zipfile.BadZipFile("its end is missing")
     listed = [struct.unpack("<L", tail[end + 12 : end + 16])[0]]
-    if end >= 76 and tail[end - 20 : end - 16] == b"PK\6\7":  # sizes beyond 32 bits stand in a record of their own,
-        file.seek(min(struct.unpack("<Q", tail[end - 12 : end - 4])[0], size))  # which is where this says, or just
-        records = file.read(56), tail[end - 76 : end - 20]  # before: versions of Python differ in where they look
+    if end >= 76 and tail[end - 20 : end - 16] == b"PK\6\7":  # sizes beyond 32 bits are in the zip64 record,
+        file.seek(min(struct.unpack("<Q", tail[end - 12 : end - 4])[0], size))  # at this offset or directly before:
+        records = file.read(56), tail[end - 76 : end - 20]  # versions of Python differ in which one they read
         file.seek(0)
         listed = [struct.unpack("<Q", record[40:48])[0] for record in records if len(record) == 56]
     if max(listed) > LARGEST_DIRECTORY:
-        raise BadFile("has far too many members: write it again with fewer.")
+        raise BadFile("has too many members: write it again with fewer.")
 
 
 def check_fits(needed: float, most: float | None = None) -> None:
-    """Refuse what would take more than so many bytes, or nearly all that there are."""
+    """Refuse if `needed` bytes are more than `most`, or than the usable share of the free memory."""
     most = math.inf if most is None else most
     free = TAKEN * free_memory()
     if needed > min(free, most):
-        where = f"{gigabytes(free)} are free for it" if free < most else f"{gigabytes(most)} are taken at most"
-        raise BadFile(f"would take {gigabytes(needed)} of memory, and {where}: pass a part of it.")
+        limit = f"{gigabytes(free)} are free" if free < most else f"the limit is {gigabytes(most)}"
+        raise BadFile(f"would take {gigabytes(needed)} of memory, but {limit}: pass a part of it.")
 
 
 def file_size(file: BinaryIO) -> int:
-    """The bytes of an open file, which is then at its beginning."""
+    """The size of an open file in bytes; the file is then at its beginning."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     return size

@@ -1,4 +1,4 @@
-"""Every method on one table, side by side: each in a process of its own, which may fail or run out of time."""
+"""Comparison of all methods on one table; each runs in its own process, which may fail or time out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_score
 
 from ..base.backend import Array
-from ..base.errors import InputError
+from ..base.errors import InputError, sentence
+from ..base.progress import Callback, Progress
+from ..base.sampling import sample_rows
 from ..base.validation import check_given, check_rows, check_sizes, given_frame
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import lapack_subset
@@ -34,7 +36,7 @@ from .baselines import (
     Residual,
 )
 from .kdac import KDAC
-from .worker import Answerer, Cancelled, Ended, TooLate
+from .worker import Cancelled, Ended, TooLate, Worker
 
 METHODS: dict[str, Callable[..., Any]] = {
     "KDAC": KDAC,
@@ -49,23 +51,23 @@ METHODS: dict[str, Callable[..., Any]] = {
     "NACI": NACI,
     "mSC": MultipleSpectralViews,
 }
-MEASURED_ROWS = 2000  # that quality and silhouette are read from
+MEASURED_ROWS = 2000  # from which quality and silhouette are computed
 Answer = tuple[np.ndarray | None, float, str]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What every method found.
+    """The results of all methods.
 
     Attributes
     ----------
     table : DataFrame
-        One row per method: clusters, quality, silhouette, the overlap against each given clustering, seconds, and a
-        sentence where there is no result.
+        One row per method: clusters, quality, silhouette, the overlap with each given clustering, seconds, and a
+        sentence if there is no result.
     labels : DataFrame
-        One column per method that found something; clusters are numbered as in the first, as far as they agree.
+        One column per method with a result; clusters are matched to those of the first method.
     agreement : DataFrame
-        NMI between the methods, and with what is given.
+        NMI between the methods, and with the given clusterings.
     """
 
     table: pd.DataFrame
@@ -82,30 +84,30 @@ def compare(
     n_clusters: int | None = None,
     timeout: float = 60.0,
     n_jobs: int = 1,
-    progress: Callable[[int, int], Any] | None = None,
+    progress: Callback | None = None,
     random_state: int = 0,
 ) -> Comparison:
-    """Ask every method for an alternative to what is given.
+    """Find an alternative to the given clusterings with every method.
 
     Parameters
     ----------
     X : array or frame, shape (n_samples, n_features)
-        Scale it first where columns have different units.
+        Scale it first if columns have different units.
     given : None, labels, or several columns of labels
     counts : array or frame, shape (n_samples, n_features), optional
-        The same rows as they were counted, neither centred nor scaled, for the method that needs that; X if left out.
+        The same rows as raw counts, neither centred nor scaled, for the method that needs them. Default: X.
     methods : sequence of str, optional
-        Names in `METHODS`; all of them if left out.
+        Names in `METHODS`. Default: all.
     n_clusters : int, optional
-        Asked of every method. If left out, KDAC searches for it and the others take as many as it found; without
-        KDAC, as many as the first given clustering has.
+        For every method. Default: KDAC searches for it and the others use the number that it found; without KDAC,
+        that of the first given clustering.
     timeout : float
-        Seconds that a method may take.
+        Limit per method, in seconds.
     n_jobs : int
-        Methods that run side by side, each in a process of its own.
+        Number of methods that run in parallel, each in its own process.
     progress : callable, optional
-        Called with (methods done, methods in all), several times a second. A true answer ends the methods that are
-        under way and those that have not begun.
+        Called with an `altclust.Progress` several times a second. A true return value cancels the methods that are
+        running or have not started.
     random_state : int
 
     Returns
@@ -125,10 +127,10 @@ def compare(
     wanted = list(METHODS if asked_for is None else dict.fromkeys(asked_for))
     unknown = [name for name in wanted if name not in METHODS]
     if unknown or not wanted:
-        wrong = repr(unknown[0] if unknown else wanted)
-        raise InputError(f"methods={wrong} is not a method: choose among {', '.join(METHODS)}.")
+        wrong = unknown[0] if unknown else wanted
+        raise InputError(f"is not a method: choose among {', '.join(METHODS)}.", argument="methods", value=wrong)
     if not timeout > 0:
-        raise InputError(f"timeout={timeout!r} must be more than 0 seconds.")
+        raise InputError("must be more than 0 seconds.", argument="timeout", value=timeout)
     rows = check_rows(BaseEstimator(), X, reset=True)
     counted = rows if counts is None else check_rows(BaseEstimator(), counts, reset=True)
     if len(counted) != len(rows):
@@ -142,11 +144,13 @@ def compare(
     given_up = threading.Event()
 
     def cancelled() -> bool:
-        return given_up.is_set() or (progress is not None and bool(progress(len(answers), len(wanted))))
+        return given_up.is_set() or (
+            progress is not None and bool(progress(Progress("compare", len(answers), len(wanted))))
+        )
 
     def ask_for(mine: Iterable[str]) -> None:
-        """Ask one method after the other of one process."""
-        answerer = Answerer()
+        """Run methods one after the other in one process."""
+        answerer = Worker()
         for name in mine:
             table = counted if METHODS[name] is ConditionalBottleneck else rows
             asked = name, table, codes, n_clusters, random_state
@@ -157,7 +161,7 @@ def compare(
             except Cancelled:
                 answers[name] = None, np.nan, "It was cancelled."
             except Ended:
-                answers[name] = None, np.nan, "Its process ended without an answer: there may be too little memory."
+                answers[name] = None, np.nan, "Its process ended without a result: there may be too little memory."
         answerer.end()
 
     if n_clusters is None and "KDAC" in wanted:
@@ -179,14 +183,19 @@ def compare(
 
 
 def answer(name: str, X: Array, given: list[np.ndarray], k: int | None, seed: int) -> Answer:
-    """What one method finds: labels, seconds, and why there are none."""
+    """Run one method: its labels, the seconds, and why there are no labels."""
     start = time.perf_counter()
     try:
         method = METHODS[name]("auto" if k is None else k, random_state=seed)
         labels = np.asarray(method.fit(X, np.column_stack(given) if given else None).labels_)
         return labels, time.perf_counter() - start, ""
-    except Exception as error:  # whatever it is, it is one method's row and not the end of the comparison
-        return None, time.perf_counter() - start, " ".join(str(error).split()) or type(error).__name__
+    except InputError as error:
+        why = sentence(error, "The table") if error.argument == "X" else str(error)
+    except MemoryError:
+        why = "There is not enough memory: pass fewer rows."
+    except Exception as error:  # one method's failure must not end the comparison
+        why = f"It failed ({type(error).__name__}): fit this method alone to see where."
+    return None, time.perf_counter() - start, why
 
 
 def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer]) -> Comparison:
@@ -212,18 +221,18 @@ def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer])
 
 
 def _agreement(a: np.ndarray, b: np.ndarray) -> float:
-    """NMI over the rows that both know; NaN where there are none."""
+    """NMI over the rows with known labels in both; NaN if there are none."""
     known = (a >= 0) & (b >= 0)
     return nmi(a[known], b[known]) if known.any() else float("nan")
 
 
 class _Measure:
-    """How good a clustering of these rows is, whichever method found it."""
+    """Quality measures of clusterings of these rows, the same for all methods."""
 
     def __init__(self, X: Array) -> None:
         rng = np.random.default_rng(0)
         n = len(X)
-        self.rows = np.arange(n) if n <= MEASURED_ROWS else np.sort(rng.choice(n, MEASURED_ROWS, replace=False))
+        self.rows = sample_rows(n, MEASURED_ROWS, rng)
         self.X = X[self.rows]
         K = Gaussian(median_distance(self.X, rng)).gram(self.X)
         scale = 1 / np.sqrt(K.sum(axis=1))
@@ -231,7 +240,7 @@ class _Measure:
         self.K = self.K - self.K.mean(axis=0) - self.K.mean(axis=1, keepdims=True) + self.K.mean()
 
     def __call__(self, labels: np.ndarray) -> dict[str, float | None]:
-        """Quality: the HSIC of rows and clusters, as a share of the most that so many clusters could have."""
+        """Silhouette, and quality: the HSIC of rows and clusters relative to its maximum for k clusters."""
         codes = np.unique(labels[self.rows], return_inverse=True)[1]
         k, n = int(codes.max()) + 1, len(codes)
         if not 1 < k < n:

@@ -1,129 +1,135 @@
-"""One fit of rows in memory, from checked input to everything that an estimator publishes."""
+"""A fit of rows in memory, from validated input to a fitted view."""
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..base.backend import Array, like
+from ..base.errors import FitWarning
 from ..base.parallel import fitting_threads
-from ..core.alternation import Callback, solve
+from ..base.progress import Callback, Progress
+from ..base.sampling import sample_rows
+from ..core.alternation import quick_overlap, solve
 from ..core.certificate import Certificate, certify
-from ..core.embedding import KernelMap
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernels import Gaussian
 from ..core.metrics import feature_weights, overlap
-from ..core.problem import KernelEngine, Problem, indicators, remove_given, row_space
+from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given, row_space
 from ..core.result import Result
 from ..core.solvers import Solver, Status
-from ..search.resolve import Setting, settle
-from ..search.trajectories import Question
+from ..search.resolve import resolve_parameters
+from ..search.spec import Parameters, SearchSpec, Spec
+from ..search.tuning import Tuning
+from .fitted_view import FittedView
 from .residuals import GivenMeans
 
 logger = logging.getLogger(__name__)
 
-FIRST = 1500  # rows of a first sample, on which the kernel is exact
-FEW_ROUNDS = 20  # on samples
-ROUGH = 3e-2  # tolerance on samples: a larger one moves W further
-
 
 @dataclass(frozen=True)
-class Fit:
-    """What a fit found.
+class SampleOptions:
+    """The samples of rows with which a fit of many rows starts.
 
     Attributes
     ----------
-    labels : int array, shape (n,), or Dask array
-    components : array, shape (q, d)
-    mean : array, shape (d,)
-    kernel_map : KernelMap
-    values : array, shape (k,)
-    cost, overlap : float
-    weights : array, shape (d,)
-        Share of each feature.
-    history : dict of arrays
-    status : Status
-    setting : Setting
-    question : Question
-        For asking it again of other rows.
-    answered : int array
-        The labels of the question's rows.
-    tuning : Tuning or None
-    given_means : GivenMeans or None
-    engine : str
-        Which, and why.
-    error : float
-        Share of the kernel's trace that the engine left out.
-    certify : callable
-        Makes the certificate.
+    first : int
+        Rows of the first sample, on which the kernel is exact.
+    growth : int
+        Ratio of the sizes of consecutive samples.
+    most, most_bytes : float
+        Rows and bytes of the largest sample.
+    searched : int
+        Rows of the sample that the search, the rounding and the significance test use.
+    pivoted : int
+        Rows of the sample from which landmarks are chosen.
+    rounds : int
+        Limit on the rounds on a sample.
+    tol : float
+        Tolerance on a sample: larger samples change W anyway.
     """
 
-    labels: Any
-    components: Array
-    mean: Array
-    kernel_map: KernelMap
-    values: Array
-    cost: float
-    overlap: float
-    weights: Array
-    history: dict[str, Array]
-    status: Status
-    setting: Setting
-    question: Question
-    answered: np.ndarray
-    tuning: Any
-    given_means: GivenMeans | None
-    engine: str
-    error: float
-    certify: Callable[[], Certificate]
+    first: int = 1500
+    growth: int = 8
+    most: int = 100_000
+    most_bytes: float = 64e6
+    searched: int = 10_000
+    pivoted: int = 8192
+    rounds: int = 20
+    tol: float = 3e-2
 
 
 @dataclass(frozen=True)
-class Procedure:
-    """How a fit goes about it: the parameters of an estimator that are not part of the question."""
+class SolveOptions:
+    """Options of the solution process: the parameters of an estimator that do not define the problem."""
 
-    solver: Solver
+    solver: Solver[Objective]
     n_init: int
     rounding: str
     max_iter: int
     tol: float
-    callback: Callback | None
-    memory_limit: float | None
+    callback: Callback | None = None
+    engine: str = "auto"
+    memory_limit: float | None = None
+    n_jobs: int | None = None
+    samples: SampleOptions = field(default_factory=SampleOptions)
 
-    @property
-    def limits(self) -> dict[str, Any]:
-        """What bounds an alternation."""
-        return {"max_iter": self.max_iter, "tol": self.tol, "callback": self.callback}
+    def on_sample(self) -> SolveOptions:
+        """The same with the tolerance and the limit of rounds for samples."""
+        tol, rounds = max(self.tol, self.samples.tol), min(self.max_iter, self.samples.rounds)
+        return replace(self, tol=tol, max_iter=rounds)
+
+    def limits(self, given: Sequence[np.ndarray]) -> dict[str, Any]:
+        """max_iter, tol and callback of `alternate`, for rows with these codes."""
+
+        def report(number: int, value: float, embedding: Embedding) -> Any:
+            assert self.callback is not None
+            return self.callback(Progress("fit", number, self.max_iter, value, quick_overlap(embedding, given)))
+
+        callback = None if self.callback is None else report
+        return {"max_iter": self.max_iter, "tol": self.tol, "callback": callback}
 
 
-class Rounds:
-    """A callback that counts on from sample to sample, and that says the same for ever once it was told to end."""
+class CountedRounds:
+    """A callback that counts rounds across samples, and stays cancelled."""
 
-    def __init__(self, callback: Callback | None) -> None:
+    def __init__(self, callback: Callback) -> None:
         self.callback, self.count, self.ended = callback, 0, False
 
-    def __call__(self, _: int, *figures: float) -> bool:
-        """After each round of a sample."""
+    def __call__(self, progress: Progress) -> bool:
+        """Called after each round of a sample."""
         self.count += 1
-        self.ended = self.ended or (self.callback is not None and bool(self.callback(self.count, *figures)))
+        self.ended = self.ended or bool(self.callback(replace(progress, done=self.count)))
         return self.ended
 
 
+def counting(options: SolveOptions) -> SolveOptions:
+    """The same options, with a callback that counts rounds across samples."""
+    return options if options.callback is None else replace(options, callback=CountedRounds(options.callback))
+
+
 def best_of_starts(
-    problem: Problem, engine: KernelEngine, setting: Setting, how: Procedure, rng: np.random.Generator
+    problem: Problem,
+    engine: ExactEngine,
+    given: Sequence[np.ndarray],
+    parameters: Parameters,
+    options: SolveOptions,
+    rng: np.random.Generator,
 ) -> tuple[Problem, Result]:
-    """The best of the starts; the problem comes back with the q that was chosen."""
-    problem, starts = make_starts(problem, engine, setting.init, setting.n_components is None, how.n_init, rng)
+    """The result with the lowest cost over all starts, and the problem with the chosen q."""
+    choose_q = parameters.n_components is None
+    problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
     best: Result | None = None
     for W, embedding in starts:
-        result = solve(problem, engine, how.solver, W, embedding, rounding=how.rounding, rng=rng, **how.limits)
+        limits = options.limits(given)
+        result = solve(problem, engine, options.solver, W, embedding, rounding=options.rounding, rng=rng, **limits)
         if best is None or result.cost < best.cost:
             best = result
         if result.status is Status.CANCELLED:
@@ -132,120 +138,126 @@ def best_of_starts(
     return problem, best
 
 
-def warn_of_rank(asked: int | str, rank: int) -> None:
-    """Say so where more directions were asked for than the rows span."""
-    if not isinstance(asked, str) and asked > rank:
-        warnings.warn(
-            f"n_components={asked} but the rows of X span only {rank} direction(s): {rank} are used.",
-            UserWarning,
-            stacklevel=5,
-        )
+def warn_of_rank(asked: int | None, rank: int) -> None:
+    """Warn if more directions were requested than the rows span."""
+    if asked is not None and asked > rank:
+        problem = f"is more than the rows span: only {rank} direction(s) are used."
+        warnings.warn(FitWarning(problem, argument="n_components", value=asked), stacklevel=5)
 
 
-def pose(rows: Array, given: list[np.ndarray], setting: Setting, basis: Array | None) -> Problem:
-    """The problem of these rows, which are in coordinates of the basis; q is their rank where it is to be chosen."""
-    rank = rows.shape[1]
-    q = min(setting.n_components or rank, rank)
-    Y, kernel = indicators(given, len(rows), setting.scaling), Gaussian(setting.sigma)
-    return Problem(rows, basis, Y, setting.n_clusters, q, setting.novelty_weight, kernel, given)
+def build_problem(rank: int, parameters: Parameters, basis: Array | None) -> Problem:
+    """The problem of rows with `rank` coordinates in the basis; q is the rank if it is still to be chosen."""
+    q = min(parameters.n_components or rank, rank)
+    return Problem(parameters.n_clusters, q, parameters.novelty_weight, Gaussian(parameters.sigma), basis)
 
 
 def fit_in_memory(
-    kdac: Any,
     centred: Array,
     mean: Array,
     given: list[np.ndarray],
-    how: Procedure,
+    spec: Spec,
+    options: SolveOptions,
     kind: str,
     reason: str,
     model: Any,
     rng: np.random.Generator,
-    settled: tuple[Setting, Question, Any] | None = None,
-) -> Fit:
-    """All rows at once, by an exact engine.
+    resolved: tuple[Parameters, SearchSpec, Tuning | None] | None = None,
+) -> FittedView:
+    """Fit all rows at once with an exact engine.
 
-    model is an array whose library, device and dtype do the work, or None; settled is what `settle` said, if it was
-    asked already.
+    model is an array whose library, device and dtype are used, or None; resolved is the result of
+    `resolve_parameters`, if it has been called already.
     """
     logger.info("engine %s: %s", kind, reason)
-    how = replace(how, callback=Rounds(how.callback)) if kind == "tiles" else how
     with fitting_threads(len(centred)):
-        setting, question, tuning = settled or settle(kdac, centred, given, rng)
-        problem, result, means = _fit_exactly(centred, given, setting, how, kind, model, rng)
-    warn_of_rank(kdac.n_components, problem.X.shape[1])
+        parameters, search, tuning = resolved or resolve_parameters(
+            spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback
+        )
+        means = GivenMeans.fit(centred, given) if parameters.subtract_given else None
+        options = counting(options) if kind == "tiles" else options
+        problem, engine, result = _fit_exactly(centred, given, parameters, options, kind, model, rng)
+    warn_of_rank(spec.n_components, engine.X.shape[1])
     W = problem.to_table(result.W)
-    return Fit(
+    return FittedView(
         labels=result.labels,
         components=W.T,
         mean=mean,
-        kernel_map=result.kernel_map,
-        values=result.values,
-        cost=result.cost,
+        feature_weights=feature_weights(W, np.mean(centred**2, axis=0)),
         overlap=overlap(result.labels, given),
-        weights=feature_weights(W, np.mean(centred**2, axis=0)),
-        history=result.history,
-        status=result.status,
-        setting=setting,
-        question=replace(question, n_components=question.n_components if tuning is not None else W.shape[1]),
-        answered=result.labels,
-        tuning=tuning,
-        given_means=means,
+        quality=result.quality,
+        cost=result.cost,
+        status=str(result.status),
+        n_iter=result.n_iter,
+        sigma=parameters.sigma,
+        novelty_weight=parameters.novelty_weight,
+        subtract_given=parameters.subtract_given,
+        n_components=W.shape[1],
+        n_clusters=len(result.values),
         engine=f"{kind}: {reason}",
-        error=0.0,
-        certify=partial(_certify, problem, kind, how.memory_limit, result),
+        approximation_error=0.0,
+        history=result.history,
+        tuning=tuning,
+        kernel_map=result.kernel_map,
+        given_means=means,
+        search=search if tuning is not None else with_components(search, W.shape[1]),
+        searched_labels=result.labels,
+        certify=partial(_certify, problem, engine.X, kind, options.memory_limit, result),
     )
 
 
-def _certify(problem: Problem, kind: str, memory_limit: float | None, result: Result) -> Certificate:
-    """With an engine of its own: that of the fit would keep its n x n arrays alive as long as the model."""
-    return certify(problem, make_engine(problem.X, problem.kernel, kind, memory_limit), result.W, result.gamma)
+def with_components(search: SearchSpec, q: int) -> SearchSpec:
+    """The same search with q fixed."""
+    return replace(search, fixed=replace(search.fixed, n_components=q))
+
+
+def _certify(problem: Problem, X: Array, kind: str, memory_limit: float | None, result: Result) -> Certificate:
+    """Uses a new engine, because that of the fit would keep n x n arrays in memory as long as the model."""
+    return certify(problem, make_engine(X, problem.kernel, None, kind, memory_limit), result.W, result.gamma)
 
 
 def _fit_exactly(
     centred: Array,
     given: list[np.ndarray],
-    setting: Setting,
-    how: Procedure,
+    parameters: Parameters,
+    options: SolveOptions,
     kind: str,
     model: Any,
     rng: np.random.Generator,
-) -> tuple[Problem, Result, GivenMeans | None]:
-    means = GivenMeans.fit(centred, given) if setting.subtract_given else None
-    inside, basis = row_space(remove_given(centred, given) if setting.subtract_given else centred)
-    n = len(inside)
-    cold = isinstance(setting.init, str)
-    if kind == "tiles" and n > FIRST and cold:  # every round is dear: begin where a sample ended
-        few = np.sort(rng.choice(n, FIRST, replace=False))
-        setting = start_on_sample(inside[few], [codes[few] for codes in given], basis, setting, n, how, rng)
-    problem = pose(inside if model is None else like(inside, model), given, setting, basis)
-    engine = make_engine(problem.X, problem.kernel, kind, how.memory_limit)
-    problem, result = best_of_starts(problem, engine, setting, how, rng)
-    return problem, result, means
+) -> tuple[Problem, ExactEngine, Result]:
+    inside, basis = row_space(remove_given(centred, given) if parameters.subtract_given else centred)
+    n, first = len(inside), options.samples.first
+    if kind == "tiles" and n > first and isinstance(parameters.init, str):  # every round is expensive
+        few = sample_rows(n, first, rng)
+        sampled = [codes[few] for codes in given]
+        parameters = start_on_sample(inside[few], sampled, basis, parameters, n, options, rng)
+    X = inside if model is None else like(inside, model)
+    problem = build_problem(X.shape[1], parameters, basis)
+    Y = indicators(given, n, parameters.scaling)
+    engine = make_engine(X, problem.kernel, Y, kind, options.memory_limit)
+    problem, result = best_of_starts(problem, engine, given, parameters, options, rng)
+    return problem, engine, result
 
 
 def start_on_sample(
     inside: Array,
     given: list[np.ndarray],
     basis: Array | None,
-    setting: Setting,
+    parameters: Parameters,
     n: int,
-    how: Procedure,
+    options: SolveOptions,
     rng: np.random.Generator,
-) -> Setting:
-    """The setting with q, and for its start the W of an exact fit of a few of the n rows."""
-    here = for_sample(setting, len(inside), n)
-    problem = pose(np.asarray(inside, dtype=float), given, here, basis)
+) -> Parameters:
+    """The parameters with q and a start W from an exact fit of a few of the n rows."""
+    here = for_sample(parameters, len(inside), n)
+    X = np.asarray(inside, dtype=float)
+    problem = build_problem(X.shape[1], here, basis)
+    engine = DenseEngine(X, problem.kernel, indicators(given, len(X), here.scaling))
     with fitting_threads(len(inside)):
-        problem, result = best_of_starts(problem, DenseEngine(problem.X, problem.kernel), here, rough(how), rng)
-    return replace(setting, n_components=problem.n_components, init=problem.to_table(result.W))
+        problem, result = best_of_starts(problem, engine, given, here, options.on_sample(), rng)
+    return replace(parameters, n_components=problem.n_components, init=problem.to_table(result.W))
 
 
-def rough(how: Procedure) -> Procedure:
-    """The same with the tolerance that a sample deserves."""
-    return replace(how, tol=max(how.tol, ROUGH), max_iter=min(how.max_iter, FEW_ROUNDS))
-
-
-def for_sample(setting: Setting, m: int, n: int) -> Setting:
-    """With the λ that does on m rows what it does on n: in the paper's scaling its effect grows with the rows."""
-    factor = n / m if setting.scaling == "paper" else 1.0
-    return replace(setting, novelty_weight=factor * setting.novelty_weight)
+def for_sample(parameters: Parameters, m: int, n: int) -> Parameters:
+    """The parameters with λ adjusted from n to m rows: in the paper's scaling its effect grows with the rows."""
+    factor = n / m if parameters.scaling == "paper" else 1.0
+    return replace(parameters, novelty_weight=factor * parameters.novelty_weight)

@@ -1,129 +1,139 @@
-"""KDAC as a scikit-learn estimator: validate, solve, set attributes; no mathematics."""
+"""KDAC as a scikit-learn estimator: validates, solves and sets attributes; the mathematics is in `altclust.core`."""
 
 from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from array_api_compat import is_torch_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array, fits_single, host
-from ..base.errors import InputError
+from ..base.errors import FitWarning, InputError, NotConvergedWarning
+from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, StrOptions
-from ..base.validation import centre, check_given, check_parameters, check_solver, enough_memory, generator, scan_rows
-from ..core.alternation import Callback
+from ..base.thresholds import RESEMBLES
+from ..base.validation import (
+    centre,
+    check_given,
+    check_parameters,
+    check_solver,
+    column_names,
+    enough_memory,
+    generator,
+    scan_rows,
+)
+from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
 from ..core.engines import KINDS, choose
-from ..core.problem import SCALINGS
+from ..core.problem import SCALINGS, Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..data.rows import STEP
-from ..search.trajectories import Question
-from .fitting import Fit, Procedure, fit_in_memory
-from .proved import Proved
+from ..search.significance import AssessOptions, Confidence
+from ..search.spec import Spec
+from .display import card, rows_to_show
+from .fitted_view import FittedView
+from .fitting import SampleOptions, SolveOptions, fit_in_memory
 from .saving import load_kdac, save_kdac
-from .shown import Shown
-from .streaming import BLOCK_BYTES, fit_streamed, predict_block, project_block
+from .streaming import fit_streamed
 
 REMEDIES = {
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
-    Status.AT_REST: 'solver="ism" or "newton", a larger sigma or engine="tiles" may go on from there',
-    Status.CANCELLED: "the model holds what was found until then",
+    Status.AT_REST: 'try solver="ism" or "newton", a larger sigma or engine="tiles"',
+    Status.CANCELLED: "the model holds the best result so far",
 }
 
 
-class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Kernel Dimension Alternative Clustering: the best clustering that differs from a given one.
 
     Finds orthonormal directions W and an embedding U that maximise HSIC(XW, U) − λ HSIC(XW, Y), equation (2) of
     Wu et al. 2018, and rounds U to labels. X is centred but not scaled: put a ``StandardScaler`` before it
-    where columns have different units.
+    if columns have different units.
 
     Parameters
     ----------
     n_clusters : int or "auto"
-        k. "auto" is left to the search; where `sigma` is fixed, as many as the first given clustering has, and
-        with nothing given, where the eigenvalues of the kernel of X fall furthest.
+        The number of clusters k. "auto": chosen by the search; if `sigma` is fixed, the number of clusters of the
+        first given clustering; if nothing is given, the largest eigengap of the kernel of X.
     n_components : int or "auto"
-        q, the number of directions. "auto" is left to the search; where `sigma` is fixed, it is where the eigenvalues
-        of the spectral start's Φ jump furthest, at most k.
+        The number of directions q. "auto": chosen by the search; if `sigma` is fixed, the largest eigengap of the
+        spectral start's Φ, at most k.
     sigma : float or "auto"
-        Width σ of the Gaussian kernel. "auto" searches for it, and for all else that is "auto", with
-        `altclust.tune` on at most 400 rows: see docs/choosing.md. With another `init` than "spectral" it is the median
+        Width σ of the Gaussian kernel. "auto": `altclust.tune` searches for it and for all other parameters that are
+        "auto", on at most 400 rows, see docs/choosing.md. With another `init` than "spectral" it is the median
         distance between rows.
     novelty_weight : float or "auto"
-        λ, the price of resembling what is given. "auto": 1.
+        λ, the penalty for similarity to the given clusterings. "auto": 1.
     subtract_given : bool or "auto"
-        Whether to subtract from every row the mean of its given cluster first, which finds views that share all
-        their directions with what is given. New rows have their given cluster guessed. "auto" is left to the
-        search, and False where `sigma` is fixed.
+        Whether to first subtract from every row the mean of its given cluster, which finds views that share all
+        their directions with the given clustering. The given cluster of a new row is predicted. "auto": chosen by the
+        search; False if `sigma` is fixed.
     scaling : {"balanced", "paper"}
-        In which scaling of Y λ counts: unit columns, so that λ means the same for every n, or the paper's
+        The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
     solver : {"ism", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
-        Its own ``tol`` is the least: a W step is solved as far as the round deserves, at last to ``tol / 10``.
+        The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
-        Random starts; the one with the lowest cost is kept.
+        Number of random starts; the result with the lowest cost is kept.
     engine : {"auto", "dense", "tiles", "lowrank"}
         How the kernel is computed. "dense": n x n values in memory; "tiles": the same sums in bounded memory;
-        "lowrank": through landmarks, linear in the rows, which may be in memory, in a file or on a cluster: see
-        docs/scaling.md.
-        "auto": dense up to 3,000 rows and lowrank beyond, or tiles where too many landmarks would be needed.
+        "lowrank": through landmarks, linear in the rows, which may be in memory, in a file or on a cluster, see
+        docs/scaling.md. "auto": dense up to 3,000 rows and lowrank above, or tiles if landmarks would be too many.
     memory_limit : float, optional
-        Bytes, from a million on, that the kernel may take: all n x n values, or the blocks at work. The sample that
-        searches and the arrays of n rows (labels, codes) come on top.
+        Bytes for the kernel, at least a million: all n x n values, or the blocks in use. The sample for the search and
+        arrays of n rows (labels, codes) are not included.
     rounding : {"kmeans", "cluster_qr"}
     max_iter : int
-        Rounds of D, W and U, on every sample and on all rows.
+        Limit on the rounds of D, W and U, on every sample and on all rows.
     tol : float
-        Root mean square sine of the angles by which the subspaces of W and U may still move.
+        Converged if the subspaces of W and U move by at most this: the root mean square sine of their angles.
     n_jobs : int, optional
-        Processes that search side by side.
+        Number of parallel processes of the search.
     callback : callable, optional
-        Called after each round with (round, F, change, overlap), the last NaN where rows are streamed; during the
-        search with (0, cost, share of it that is left, overlap) of the clearest view so far. A true answer ends the
-        rounds or the search that are under way with what there is.
+        Called with an `altclust.Progress` during the search for parameters and after each round of the fit. A true
+        return value stops the current search or rounds and keeps the best result so far.
     random_state : int, Generator or None
 
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
-        A Dask array where X is one.
+        A Dask array if X is one.
     components_ : array, shape (n_components, n_features)
-        The directions in which the new clustering lives, as rows; widest spread first.
+        The directions W of the new clustering, as rows; largest variance first.
     feature_weights_ : array, shape (n_features,)
         The share of each feature in those directions: diag(WWᵀ) times the feature's variance, summing to 1.
     overlap_ : float
-        NMI of `labels_` with the given clustering (the largest of several): 0 is new. NaN if nothing was given.
+        NMI of `labels_` with the given clustering (the largest of several): 0 is independent. NaN if nothing was given.
     quality_ : float
         HSIC(XW, U), at most k.
     cost_ : float
         −HSIC(XW, U) + λ HSIC(XW, Y).
     certificate_ : Certificate
-        What can be proved about the directions; computed when first asked for.
+        Optimality of the directions; computed on first access.
     history_ : dict of arrays
-        F, first-order residual, changes of W and U, and solver iterations, per round; where samples searched, also the
-        number of rows that the round saw. A residual that all rows have not been asked for is NaN.
+        F, first-order residual, changes of W and U, and solver iterations, per round; for fits that start on samples,
+        also the number of rows of the round. The residual is NaN if it was not computed on all rows.
     status_ : str
         "converged", or why not.
     n_iter_ : int
     sigma_, novelty_weight_, n_components_, n_clusters_, subtract_given_ :
         The values that were used.
     tuning_ : Tuning or None
-        Everything that the search tried and why it chose these values; None where there was no search.
+        All trials of the search and why these values were chosen; None if there was no search.
     confidence_ : Confidence
-        How stable the view is, and whether it is stronger than chance; computed when first asked for.
+        Significance and stability of the view; computed on first access.
     engine_ : str
-        The engine and why.
+        The engine and why it was chosen.
     approximation_error_ : float
-        Share of the kernel's trace that the engine left out: 0 where it is exact.
+        Relative trace error of the kernel: 0 if it is exact.
     mean_ : array, shape (n_features,)
     n_features_in_ : int
     feature_names_in_ : array of str
@@ -140,6 +150,7 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
     True
     """
 
+    _samples, _tests = SampleOptions(), AssessOptions()
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -169,7 +180,7 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         novelty_weight: float | str = "auto",
         subtract_given: bool | str = "auto",
         scaling: str = "balanced",
-        solver: str | Solver = "ism",
+        solver: str | Solver[Objective] = "ism",
         init: str | Array = "spectral",
         n_init: int = 10,
         engine: str = "auto",
@@ -206,8 +217,8 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
         ----------
         X : array or frame, shape (n_samples, n_features)
         y : None, labels of shape (n_samples,), or several columns of labels
-            What is known: strings or numbers; NaN, None and −1 are unknown and put no penalty on their rows.
-            Without it the first view is found.
+            Given clusterings: strings or numbers; NaN, None and −1 are unknown: these rows are not constrained.
+            Default: find a first view.
 
         Returns
         -------
@@ -215,92 +226,170 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
             Itself, fitted.
         """
         check_parameters(self)
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
-        how = Procedure(solver, self.n_init, self.rounding, self.max_iter, self.tol, self.callback, self.memory_limit)
-        fit = self._fit(X, y, how, generator(self.random_state))
-        self._publish(fit)
+        view = self._fit(X, y, generator(self.random_state))
+        self._publish(view)
         self._given = y
-        if self.overlap_ > 0.5:
-            alike = f"The view that was found resembles what was given (NMI {self.overlap_:.2f})"
-            warnings.warn(f"{alike}: raise novelty_weight, or change sigma or n_components.", UserWarning, stacklevel=2)
-        if fit.status is not Status.CONVERGED:
-            moves = fit.history["change_W"][-1], fit.history["change_U"][-1]
-            warnings.warn(
-                f"KDAC {fit.status} after {self.n_iter_} rounds (W and U last moved by {moves[0]:.1e} and "
-                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[fit.status]}.",
-                ConvergenceWarning,
-                stacklevel=2,
+        if view.overlap > RESEMBLES:
+            problem = f"gives a view that resembles what was given (NMI {view.overlap:.2f}): raise it, or change sigma."
+            warnings.warn(FitWarning(problem, argument="novelty_weight", value=view.novelty_weight), stacklevel=2)
+        if view.empty_clusters:
+            empty = view.empty_clusters
+            problem = f"leaves {empty} cluster(s) empty, because many rows are equal: ask for fewer clusters."
+            warnings.warn(FitWarning(problem, argument="n_clusters", value=view.n_clusters), stacklevel=2)
+        if view.status != Status.CONVERGED:
+            moves = view.history["change_W"][-1], view.history["change_U"][-1]
+            problem = (
+                f"KDAC {view.status} after {view.n_iter} rounds (W and U last moved by {moves[0]:.1e} and "
+                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[Status(view.status)]}."
             )
+            warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
 
-    def _fit(self, X: Any, y: Any, how: Procedure, rng: np.random.Generator) -> Fit:
-        """In memory or over blocks, by where the rows are and how many."""
+    def _spec(self) -> Spec:
+        """The parameters that are fixed, as Python numbers: small numpy integers overflow early."""
+
+        def fixed(name: str, kind: Callable[[Any], Any]) -> Any:
+            value = getattr(self, name)
+            return None if isinstance(value, str) else kind(value)
+
+        sigma = None if isinstance(self.sigma, str) else self.sigma
+        kinds = {"n_clusters": int, "n_components": int, "novelty_weight": float, "subtract_given": bool}
+        found = {name: fixed(name, kind) for name, kind in kinds.items()}
+        return Spec(**found, sigma=sigma, scaling=self.scaling, init=self.init)
+
+    def _options(self) -> SolveOptions:
+        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
+        names = ("n_init", "rounding", "max_iter", "tol", "callback", "engine", "memory_limit", "n_jobs")
+        return SolveOptions(solver, **{name: getattr(self, name) for name in names}, samples=self._samples)
+
+    def _fit(self, X: Any, y: Any, rng: np.random.Generator) -> FittedView:
+        """Fit in memory or in blocks, depending on the location and number of the rows."""
+        spec, options = self._spec(), self._options()
         rows = checked_rows(self, X, reset=True)
+        names = column_names(self)
         kind, reason = choose(rows, self.engine, self.memory_limit)
         if kind != "lowrank":
             try:
-                table = scan_rows(self, np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64))
+                table = scan_rows(np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64), names)
                 given = check_given(host(y) if is_torch_array(y) else y, rows.n)
-                centred, mean = centre(self, table)
+                centred, mean = centre(table, names)
                 model = rows.model(kind)
                 if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
                     model = None
-                return fit_in_memory(self, centred, mean, given, how, kind, reason, model, rng)
+                return fit_in_memory(centred, mean, given, spec, options, kind, reason, model, rng)
             except MemoryError as error:
                 if self.engine != "auto":
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
                 reason = "the exact kernel did not fit in memory"
         with enough_memory("fit"):
             coded, clusters = rows.encode(y)
-            return fit_streamed(self, coded, clusters, how, reason, rng)
+            return fit_streamed(coded, clusters, names, spec, options, reason, rng)
 
-    def _publish(self, fit: Fit) -> None:
-        self.labels_, self.components_, self.mean_, self._map = fit.labels, fit.components, fit.mean, fit.kernel_map
-        self.quality_, self.cost_, self.overlap_ = float(np.sum(fit.values)), fit.cost, fit.overlap
-        self.feature_weights_ = fit.weights
-        self.history_, self.status_ = fit.history, str(fit.status)
-        self.n_iter_ = len(fit.history["value"])
-        self.sigma_, self.novelty_weight_ = fit.setting.sigma, fit.setting.novelty_weight
-        self.subtract_given_ = fit.setting.subtract_given
-        self.n_components_, self.n_clusters_ = len(fit.components), len(fit.values)
-        self.engine_, self.approximation_error_ = fit.engine, fit.error
-        self.tuning_, self._given_means = fit.tuning, fit.given_means
-        self._question: Question | None = fit.question
-        self._answered, self._certify = fit.answered, fit.certify
-        self._certificate = self._confidence = None
+    def _publish(self, view: FittedView) -> None:
+        self._view = view
+        for name, value in view.published.items():
+            setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the rows that a certificate of a streamed fit would read again: they may be a file or a cluster."""
+        """Without the rows of a streamed fit, which may be a file or a cluster; only its certificate needs them."""
         state = super().__getstate__()
-        return state | {"_certify": None, "_given": None} if state.get("approximation_error_") else state
+        if not state.get("approximation_error_"):
+            return state
+        return state | {"_view": replace(self._view, certify=None), "_given": None}
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_map")
+        return hasattr(self, "_view")
 
     @property
     def _n_features_out(self) -> int:
-        return self.n_components_
+        return self._view.n_components
+
+    @property
+    def certificate_(self) -> Certificate:
+        """Optimality of the directions; computed on first access."""
+        check_is_fitted(self)
+        self._view = self._view.certified()
+        assert self._view.certificate is not None
+        return self._view.certificate
+
+    @property
+    def confidence_(self) -> Confidence:
+        """Significance and stability of the view; computed on first access, by a dozen searches."""
+        found = self.assess_confidence()
+        assert found is not None
+        return found
+
+    def assess_confidence(self, progress: Callback | None = None) -> Confidence | None:
+        """Compute `confidence_` and report progress.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with an `altclust.Progress` after every search. A true return value stops the test; it returns None.
+        """
+        check_is_fitted(self)
+        self._view = self._view.tested(self._tests, self.n_jobs, progress, generator(self.random_state))
+        return self._view.confidence
 
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
         check_is_fitted(self)
-        found = self.mean_, self._given_means, self.components_
-        return checked_rows(self, X, reset=False).each(project_block, *found, columns=self.n_components_)
+        return self._view.transform(checked_rows(self, X, reset=False))
 
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,).
 
-        Rows are read in blocks wherever they are: any number of them takes the same memory beside the labels.
+        Rows are read in blocks: except for the labels, the memory does not depend on the number of rows.
         """
         check_is_fitted(self)
-        found = self.mean_, self._given_means, self.components_, self._map
-        step = max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self._map.landmarks)))))
         with enough_memory("predict"):
-            return checked_rows(self, X, reset=False).each(predict_block, *found, step=step)
+            return self._view.predict(checked_rows(self, X, reset=False))
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
-        """Fit and return `labels_`; y is what is known."""
+        """Fit and return `labels_`; y are the given clusterings."""
         return self.fit(X, y, **kwargs).labels_
+
+    def plot(self, X: Any = None, given: Any = None, *, axes: Any = None) -> np.ndarray:
+        """Draw what was given and what was found, side by side in the same learnt directions.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features), optional
+            Rows to draw. Default: those of the fit, or a sample of them if they were streamed.
+        given : labels or several columns of labels, optional
+            Given clusterings of X; the first column is drawn.
+        axes : sequence of matplotlib Axes, optional
+            Axes to draw on: one, or two if something is given.
+
+        Returns
+        -------
+        array of matplotlib Axes
+        """
+        from ..report.plotting import plot_views
+
+        rows, known, labels = rows_to_show(self, X, given)
+        return plot_views(np.asarray(self.transform(rows)), None if known is None else known.iloc[:, 0], labels, axes)
+
+    def report(
+        self, path: str | os.PathLike, X: Any = None, given: Any = None, *, confidence: bool = True, **more: Any
+    ) -> None:
+        """Write a report of the view: one self-contained HTML file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is written completely or not at all.
+        X, given : optional
+            The rows to report on, as for `plot`. Cells of a frame are shown as they are.
+        confidence : bool
+            Whether to compute `confidence_`, which takes a dozen searches, if it has not been computed.
+        more : dict
+            Further arguments of `altclust.report.summarise`, such as ``name`` and ``cluster_names``.
+        """
+        from ..report import summarise, write_report
+
+        rows, known, labels = rows_to_show(self, X, given)
+        write_report(path, summarise(self, rows, known, labels=labels, confidence=confidence, **more))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one .npz of plain arrays and JSON; nothing in it can run code.
@@ -314,3 +403,18 @@ class KDAC(Shown, Proved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Clu
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
         return load_kdac(cls, path)
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + card(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | {"text/html": bundle["text/html"] + card(self)} if "text/html" in bundle else bundle
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""
+        view, plain = self._view, type(self)
+        there = {"certificate_": view.certificate, "confidence_": view.confidence, "__doc__": plain.__doc__}
+        listed: Any = object.__new__(type(plain.__name__, (plain,), there))
+        listed.__dict__ = self.__dict__
+        return super(KDAC, listed)._get_fitted_attr_html(doc_link)

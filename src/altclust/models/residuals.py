@@ -1,4 +1,4 @@
-"""Rows without the means of their given clusters, also for new rows, whose given cluster has to be guessed."""
+"""Rows minus the means of their given clusters; for new rows, the given cluster is predicted."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..core.problem import indicators
 
 @dataclass(frozen=True)
 class GivenMeans:
-    """What to subtract from a row, by a linear discriminant that tells its given cluster from the row itself.
+    """The means to subtract from a row; a linear discriminant predicts its given cluster from the row itself.
 
     Attributes
     ----------
     means : list of arrays, shape (c, d)
-        One per given clustering: what each of its clusters adds to a centred row.
+        One per given clustering: the effect of each of its clusters on a centred row.
     weights, intercepts : lists of arrays, shapes (c, d) and (c,)
         The cluster of a row is where ``weights @ row + intercepts`` is largest.
     """
@@ -47,15 +47,15 @@ class GivenMeans:
                     "new row; pass subtract_given=False."
                 )
             model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X[known], codes[known])
-            two = len(model.coef_) == 1  # scikit-learn keeps only the difference of two classes
+            two = len(model.coef_) == 1  # for two classes scikit-learn stores only their difference
             coefficients = np.vstack([-model.coef_, model.coef_]) if two else model.coef_
             constants = np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_
             weights.append(_by_code(coefficients, present, 0.0))
-            intercepts.append(_by_code(constants, present, -np.inf))  # a cluster that was not seen is never guessed
+            intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never predicted
         return cls(means, weights, intercepts)
 
     def remove(self, X: Array) -> Array:
-        """The centred rows X without the means of the clusters that they seem to belong to."""
+        """The centred rows X minus the means of their predicted clusters."""
         xp, rows = array_namespace(X), X
         for means, weights, intercepts in zip(self.means, self.weights, self.intercepts, strict=True):
             guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)

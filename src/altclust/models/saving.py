@@ -1,4 +1,4 @@
-"""A fitted KDAC as plain arrays and JSON, and back: every key, type and shape of a file is checked once, here."""
+"""Save a fitted KDAC as plain arrays and JSON, and load it; all keys, types and shapes of a file are checked here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import InputError, shown
-from ..base.validation import check_parameters, check_solver
+from ..base.errors import InputError, short_repr
+from ..base.validation import check_parameters, check_solver, column_names
 from ..core.certificate import Certificate
 from ..core.embedding import KernelMap
 from ..core.engines import DENSE_ROWS
@@ -21,36 +21,29 @@ from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
 from ..search.significance import Confidence
+from .fitted_view import FittedView
 from .residuals import GivenMeans
 
-ARRAYS = ("labels_", "components_", "mean_", "feature_weights_", "feature_names_in_")
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
-SCALARS = {
-    "overlap_": "float",
-    "quality_": "float",
-    "cost_": "float",
-    "status_": "str",
-    "n_iter_": "int",
-    "sigma_": "float",
-    "novelty_weight_": "float",
-    "n_components_": "int",
-    "n_clusters_": "int",
-    "n_features_in_": "int",
-    "engine_": "str",
-    "approximation_error_": "float",
-    "subtract_given_": "bool",
-}
 GIVEN_MEANS = ("means", "weights", "intercepts")
 KINDS: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
+SCALARS = {f.name: str(f.type) for f in fields(FittedView) if f.type in KINDS}
+SHAPES: dict[str, tuple[str, ...]] = {f.name: f.metadata["shape"] for f in fields(FittedView) if "shape" in f.metadata}
 
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted `altclust.KDAC`."""
-    arrays = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
-    arrays |= {f"map.{name}": getattr(model._map, name) for name in MAP_ARRAYS}
-    arrays |= {f"history.{name}": values for name, values in model.history_.items()}
-    if model._given_means is not None:
-        parts = {name: getattr(model._given_means, name) for name in GIVEN_MEANS}
+    view: FittedView = model._view
+    if view.certify is not None and len(view.labels) <= DENSE_ROWS:
+        view = view.certified()
+    arrays = {f"{name}_": np.asarray(getattr(view, name)) for name in ("labels", *SHAPES)}
+    names = column_names(model)
+    if names is not None:
+        arrays["feature_names_in_"] = np.asarray(names)
+    arrays |= {f"map.{name}": getattr(view.kernel_map, name) for name in MAP_ARRAYS}
+    arrays |= {f"history.{name}": values for name, values in view.history.items()}
+    if view.given_means is not None:
+        parts = {name: getattr(view.given_means, name) for name in GIVEN_MEANS}
         arrays |= {f"given.{name}.{i}": part for name, values in parts.items() for i, part in enumerate(values)}
     params = model.get_params(deep=False) | {"callback": None}
     if not isinstance(params["init"], str):
@@ -62,17 +55,17 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
         params["solver"] = {"name": kind, **asdict(params["solver"])}
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
-    scalars = {name: getattr(model, name) for name in SCALARS}
-    meta = {"params": params, "scalars": scalars, "reach": model._map.reach}
-    if model._certificate is not None or (model._certify is not None and len(model.labels_) <= DENSE_ROWS):
-        meta["certificate"] = asdict(model.certificate_)
-    if model._confidence is not None:
-        meta["confidence"] = asdict(model._confidence) | {"reference": model._confidence.reference.tolist()}
+    scalars = {f"{name}_": getattr(view, name) for name in SCALARS} | {"n_features_in_": len(view.mean)}
+    meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach}
+    if view.certificate is not None:
+        meta["certificate"] = asdict(view.certificate)
+    if view.confidence is not None:
+        meta["confidence"] = asdict(view.confidence) | {"reference": view.confidence.reference.tolist()}
     write_model(path, "KDAC", arrays, meta)
 
 
 def load_kdac(cls: type, path: str | os.PathLike) -> Any:
-    """Read what `save_kdac` wrote into a new instance of cls; only names that are known here are ever set."""
+    """Read a file of `save_kdac` into a new instance of cls; only names that are known here are set."""
     arrays, meta = read_model(path, "KDAC")
     try:
         return _restored(cls, arrays, meta)
@@ -82,63 +75,70 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
 
 
 def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
-    scalars = {"approximation_error_": 0.0, "subtract_given_": False} | meta["scalars"]  # which old models lack
-    scalars.setdefault("overlap_", scalars.get("novelty_"))  # its name until models had an overlap
-    scalars = {name: _plain(name, scalars[name], kind) for name, kind in SCALARS.items()}
-    q, k, d = (scalars[name] for name in ("n_components_", "n_clusters_", "n_features_in_"))
-    if scalars["status_"] not in {*Status}:
-        raise ValueError(f"status_ is {shown(scalars['status_'])}")
-    if not (scalars["sigma_"] > 0 and isfinite(scalars["sigma_"])):
-        raise ValueError(f"sigma_ is {scalars['sigma_']}")
+    stored = {"approximation_error_": 0.0, "subtract_given_": False} | meta["scalars"]  # missing in old models
+    stored.setdefault("overlap_", stored.get("novelty_"))  # its name in old models
+    scalars = {name: _plain(f"{name}_", stored[f"{name}_"], kind) for name, kind in SCALARS.items()}
+    d = _plain("n_features_in_", stored["n_features_in_"], "int")
+    q, k = scalars["n_components"], scalars["n_clusters"]
+    if scalars["status"] not in {*Status}:
+        raise ValueError(f"status_ is {short_repr(scalars['status'])}")
+    if not (scalars["sigma"] > 0 and isfinite(scalars["sigma"])):
+        raise ValueError(f"sigma_ is {scalars['sigma']}")
     labels = arrays["labels_"]
     if labels.dtype.kind != "i" or labels.ndim != 1 or not len(labels) or not 0 <= labels.min() <= labels.max() < k:
-        raise ValueError(f"labels_ are no labels of {k} clusters")
+        raise ValueError(f"labels_ are not labels of {k} clusters")
 
     model = _with_params(cls, dict(meta["params"]), arrays, len(labels), d)
-    vars(model).update(scalars)
-    model.labels_ = labels
-    model.components_ = _floats(arrays, "components_", q, d)
-    model.mean_, model.feature_weights_ = (_floats(arrays, name, d) for name in ("mean_", "feature_weights_"))
-    if "feature_names_in_" in arrays:
-        model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
+    lengths = {"q": q, "d": d}
+    plain: dict[str, Any] = scalars | {
+        name: _floats(arrays, f"{name}_", *(lengths[s] for s in shape)) for name, shape in SHAPES.items()
+    }
     found = {name.removeprefix("history."): a for name, a in arrays.items() if name.startswith("history.")}
-    model.history_ = {name: _shaped(f"history.{name}", a, "fi", scalars["n_iter_"]) for name, a in found.items()}
-
     r = len(np.atleast_1d(arrays["map.landmarks"]))
-    arrays.setdefault("map.weights", np.ones(r))  # before there were fewer landmarks than rows
+    arrays.setdefault("map.weights", np.ones(r))  # missing in old models, where all rows were landmarks
     sizes = {"landmarks": (r, q), "coefficients": (r, k), "offset": (k,), "centres": (k, k), "weights": (r,)}
     parts = {name: _floats(arrays, f"map.{name}", *sizes[name]) for name in MAP_ARRAYS}
     reach = _plain("reach", meta.get("reach", 0.0), "float")
-    model._map = KernelMap(**parts, kernel=Gaussian(scalars["sigma_"]), reach=reach)
-    model._given_means = _given_means(arrays, d)
-    model._certificate = _dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None
     confidence = meta.get("confidence")
     if confidence is not None:
         reference = np.array(confidence["reference"], dtype=float)
         confidence = _dataclass(Confidence, confidence | {"reference": _shaped("reference", reference, "f", None)})
-    model._confidence = confidence
-    model._question = model.tuning_ = model._certify = model._given = None
+    view = FittedView(
+        **plain,
+        labels=labels,
+        history={name: _shaped(f"history.{name}", a, "fi", scalars["n_iter"]) for name, a in found.items()},
+        tuning=None,
+        kernel_map=KernelMap(**parts, kernel=Gaussian(scalars["sigma"]), reach=reach),
+        given_means=_given_means(arrays, d),
+        certificate=_dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None,
+        confidence=confidence,
+    )
+    model.n_features_in_ = d
+    if "feature_names_in_" in arrays:
+        model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
+    model._publish(view)
+    model._given = None
     return model
 
 
 def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray], n: int, d: int) -> Any:
-    """An unfitted model with the parameters of the file, none of which its class would refuse."""
+    """An unfitted model with the parameters of the file, after the checks of its class."""
     unknown = params.keys() - set(cls._get_param_names())
     if unknown:
-        raise ValueError(f"it has the unknown parameter {shown(min(unknown))}")
+        raise ValueError(f"it has the unknown parameter {short_repr(min(unknown))}")
     if params.get("init", "spectral") is None:
         params["init"] = check_start(arrays["init"], d, None) if arrays["init"].dtype.kind == "f" else None
     if isinstance(params.get("solver"), dict):
         values = dict(params["solver"])
         params["solver"] = check_solver(_dataclass(SOLVERS[values.pop("name")], values))
         if getattr(params["solver"], "eigen", "auto") not in METHODS:
-            raise ValueError(f"solver has eigen={shown(params['solver'].eigen)}")
+            raise ValueError(f"solver has eigen={short_repr(params['solver'].eigen)}")
     model = cls(**params)
     check_parameters(model)
     for name, most in (("n_clusters", n), ("n_components", d)):
         value = getattr(model, name)
         if not isinstance(value, str) and value > most:
-            raise ValueError(f"{name} is {value}, and there are {most}")
+            raise ValueError(f"{name} is {value}, but at most {most} are possible")
     return model
 
 
@@ -148,7 +148,7 @@ def _given_means(arrays: dict[str, np.ndarray], d: int) -> GivenMeans | None:
         c = len(np.atleast_1d(arrays[f"given.means.{i}"]))
         parts["means"].append(_floats(arrays, f"given.means.{i}", c, d))
         parts["weights"].append(_floats(arrays, f"given.weights.{i}", c, d))
-        name = f"given.intercepts.{i}"  # minus infinity for a cluster that is never guessed
+        name = f"given.intercepts.{i}"  # minus infinity for a cluster that is never predicted
         parts["intercepts"].append(_shaped(name, arrays[name], "f", c))
     return GivenMeans(**parts) if parts["means"] else None
 
@@ -157,32 +157,34 @@ def _floats(arrays: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray
     """An array of finite numbers of this shape."""
     array = _shaped(name, arrays[name], "f", *shape)
     if array.dtype not in (np.float32, np.float64) or not np.isfinite(array).all():
-        raise ValueError(f"{name} has entries that are no numbers")
+        raise ValueError(f"{name} has entries that are not finite numbers")
     return array
 
 
 def _shaped(name: str, array: np.ndarray, kinds: str, *shape: int | None) -> np.ndarray:
-    """The array, if it has this shape, where None is any length, and is of one of these kinds."""
+    """Check that the array has this shape (None: any length) and one of these kinds; return it."""
     fits = len(shape) == array.ndim and all(s in (None, a) for s, a in zip(shape, array.shape, strict=True))
     if array.dtype.kind not in kinds or not fits or (0 in array.shape and None not in shape):
         wanted = " x ".join("any" if s is None else str(s) for s in shape)
-        raise ValueError(f"{name} should be {wanted}, and is {shown(array.shape)} of {shown(str(array.dtype))}")
+        raise ValueError(
+            f"{name} should be {wanted}, but is {short_repr(array.shape)} of {short_repr(str(array.dtype))}"
+        )
     return array
 
 
 def _plain(name: str, value: Any, kind: str) -> Any:
-    """A value of JSON, if it is of this kind."""
-    right = isinstance(value, KINDS[kind]) and isinstance(value, bool) == (kind == "bool")
-    if not right:
-        raise ValueError(f"{name} is {shown(value)}")
+    """Check that a JSON value is of this kind; return it."""
+    valid = isinstance(value, KINDS[kind]) and isinstance(value, bool) == (kind == "bool")
+    if not valid:
+        raise ValueError(f"{name} is {short_repr(value)}")
     return float(value) if kind == "float" else value
 
 
 def _dataclass(cls: Any, plain: dict[str, Any]) -> Any:
-    """One of our dataclasses from JSON, if each of its values is there, of its kind, and no others are."""
+    """One of our dataclasses from JSON, after a check that exactly its fields are present, each of its type."""
     kinds = {field.name: str(field.type) for field in fields(cls)}
     missing = [f.name for f in fields(cls) if f.default is MISSING and f.name not in plain]
     strange = missing + [name for name in plain if name not in kinds]
     if strange:
-        raise ValueError(f"{cls.__name__} lacks {shown(strange[0])}, or should not have it")
+        raise ValueError(f"{cls.__name__} lacks {short_repr(strange[0])}, or should not have it")
     return cls(**{name: _plain(name, v, kinds[name]) if kinds[name] in KINDS else v for name, v in plain.items()})

@@ -1,104 +1,89 @@
-"""One fit of rows that are only ever seen in blocks.
+"""A fit of rows that are read in blocks.
 
-A sample of the rows does the searching. W is found on a small sample, then on larger ones, each from where the one
-before ended, and all rows are read only for the last rounds, which decide when to stop.
+The parameters are searched for on a sample. W is found on a small sample, then on larger ones, each starting from the
+last W, and all rows are read only for the final rounds, which decide about convergence.
 """
 
 from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from joblib import cpu_count
 
 from ..base.backend import Array, host, like
+from ..base.errors import FitWarning
 from ..base.parallel import fitting_threads
 from ..core.alternation import Alternation, alternate, principal_axes
 from ..core.certificate import certify
 from ..core.embedding import KernelMap, nearest, round_to_labels, unit_rows
 from ..core.engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
 from ..core.engines.recipes import Coordinates, RowEmbedding, RowGamma
-from ..core.kernels import Gaussian
 from ..core.metrics import feature_weights, overlap, table_nmi
-from ..core.problem import wide_directions
+from ..core.problem import Objective, Problem, wide_directions
 from ..core.solvers import ISM, Solver
 from ..core.solvers.grassmann import orthonormal
 from ..core.surrogate import Subsampled
-from ..data.rows import STEP, Rows
-from ..data.sums import Moments, check_block, indicator_tables, one_hot
-from ..search.resolve import Setting, settle
-from .fitting import FIRST, Fit, Procedure, Rounds, fit_in_memory, for_sample, rough, start_on_sample, warn_of_rank
+from ..data.rows import BLOCK_BYTES, STEP, Rows
+from ..data.sums import Moments, indicator_tables, one_hot
+from ..search.resolve import resolve_parameters
+from ..search.spec import Parameters, SearchSpec, Spec
+from ..search.tuning import Tuning
+from .fitted_view import FittedView
+from .fitting import (
+    SampleOptions,
+    SolveOptions,
+    build_problem,
+    counting,
+    fit_in_memory,
+    for_sample,
+    start_on_sample,
+    warn_of_rank,
+    with_components,
+)
 from .residuals import GivenMeans
 
 logger = logging.getLogger(__name__)
 
-STEPS = 10  # of ISM in one round
-GROWTH = 8  # each sample has so many times the rows of the one before
-MOST_SAMPLED = 100_000  # rows of the largest sample
-MOST_SAMPLED_BYTES = 64e6
-SEARCHED = 10_000  # rows of the sample that the search, the rounding and the confidence see
-PIVOTED = 8192  # rows of the sample among which landmarks are found
-MOST_TILED = 30_000  # rows up to which exact tiles are worth their time where too many landmarks would be needed
-BLOCK_BYTES = 64e6  # of the temporaries of one thread
+STEPS = 10  # limit on the steps of ISM in one round
+MOST_TILED = 30_000  # rows up to which exact tiles are used if too many landmarks would be needed
 EXPECTED_RANK = 300
 
 
-@dataclass(frozen=True)
-class StreamedProblem:
-    """`altclust.core.problem.Problem` without its rows; `tables` has the given indicators by code."""
+def few_steps(solver: Solver[Objective]) -> Solver[Objective]:
+    """The same solver without Newton steps (a Hessian product takes four passes over the rows), and with few ISM steps.
 
-    basis: Array | None
-    tables: list[Array]
-    n_clusters: int
-    n_components: int
-    novelty_weight: float
-    kernel: Gaussian
-    codes: tuple[()] = ()
-
-    @property
-    def signs(self) -> Array:
-        """S of γ = F diag(s) Fᵀ."""
-        given = sum(table.shape[1] for table in self.tables)
-        return np.concatenate([np.ones(self.n_clusters), np.full(given, -self.novelty_weight)])
-
-    def weigh(self, embedding: RowEmbedding, degrees: Array) -> RowGamma:
-        """The weights of the W problem; the degrees are those of the U step, which every block makes anew."""
-        return RowGamma(embedding, self.tables, self.signs)
-
-
-def few_steps(solver: Solver) -> Solver:
-    """The same solver without a Newton finish: each product with the Hessian would be four passes over the rows.
-
-    Nor does it insist: where few steps do not solve a W step, new U and D bring more than further steps.
+    If these do not solve a W step, updating U and D is more effective than further steps.
     """
     return replace(solver, finish=False, max_iter=min(solver.max_iter, STEPS)) if isinstance(solver, ISM) else solver
 
 
-def take_sample(rows: Rows, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
-    """Rows at random, in random order, so that the first of them are a sample too; and their codes."""
-    most = max(min(MOST_SAMPLED, int(MOST_SAMPLED_BYTES / (8 * rows.d))), FIRST)
+def take_sample(rows: Rows, samples: SampleOptions, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
+    """Random rows in random order, so that the first m of them are a sample too; and their codes."""
+    most = max(min(samples.most, int(samples.most_bytes / (8 * rows.d))), samples.first)
     chosen = rng.choice(rows.n, min(rows.n, most), replace=False)
     sample, codes = rows.take(np.sort(chosen))
     order = rng.permutation(len(chosen))
     return sample[order], codes[order]
 
 
-def sample_sizes(sampled: int, n: int) -> list[int]:
-    """How many rows each stage sees: ever more of the sample, where that is far less than all, and then all."""
-    sizes = [FIRST * GROWTH**i for i in range(1, 20)]
+def sample_sizes(sampled: int, n: int, samples: SampleOptions) -> list[int]:
+    """The number of rows of each stage: growing parts of the sample, up to half of all rows, and then all rows."""
+    sizes = [samples.first * samples.growth**i for i in range(1, 20)]
     return [m for m in sizes if m <= min(sampled, n / 2)] + [n]
 
 
 def step_for(limit: float | None, d: int, columns: int, itemsize: int) -> int:
-    """Rows at once, such that the temporaries of all threads stay within the limit; see `_phi_sums` for the widest."""
+    """Rows per step, such that the temporaries of all threads fit the limit; the largest ones are in `_phi_sums`."""
     bytes_per_row = itemsize * (4 * EXPECTED_RANK + (columns + 3) * d)
-    room = BLOCK_BYTES if limit is None else min(BLOCK_BYTES, limit / 4 / cpu_count())
-    return int(np.clip(room / bytes_per_row, 16, STEP))
+    available = BLOCK_BYTES if limit is None else min(BLOCK_BYTES, limit / 4 / cpu_count())
+    return int(np.clip(available / bytes_per_row, 16, STEP))
 
 
 def label_block(X: Any, codes: Any, coordinates: Coordinates, W: Array, map: KernelMap) -> Any:
@@ -106,43 +91,31 @@ def label_block(X: Any, codes: Any, coordinates: Coordinates, W: Array, map: Ker
     return nearest(unit_rows(map.block(coordinates(X, codes) @ like(W, X))), map.centres)
 
 
-def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | None, components: Array) -> Any:
-    """New rows in the learnt directions."""
-    check_block(X)
-    rows = X - like(mean, X)
-    return (rows if given_means is None else given_means.remove(rows)) @ like(components, X).T
-
-
-def predict_block(X: Any, codes: Any, mean: Array, means: GivenMeans | None, components: Array, map: KernelMap) -> Any:
-    """The labels of new rows."""
-    return nearest(unit_rows(map.block(project_block(X, codes, mean, means, components))), map.centres)
-
-
 def contingency_block(X: Any, codes: Any, clusters: list[int], *found: Any) -> tuple[Any, ...]:
-    """How many rows of each label have each code, per given clustering; unknown ones count nowhere."""
+    """The contingency table of labels and codes for each given clustering; unknown codes are not counted."""
     _, _, map = found
     labels = one_hot(label_block(X, codes, *found), len(map.centres), X)
     return tuple(labels.T @ one_hot(codes[:, g], size, X) for g, size in enumerate(clusters))
 
 
 @dataclass(frozen=True)
-class Posed:
-    """What is to be solved, and the sample that is in memory.
+class StreamingProblem:
+    """The problem, and the sample of its rows in memory.
 
     Attributes
     ----------
     rows : Rows
     clusters : list of int
-        How many clusters each given clustering has.
+        Number of clusters of each given clustering.
     moments : Moments
     sample, codes : arrays, shapes (s, d) and (s, g)
         Raw rows in random order, and their codes.
     inside : array, shape (s, r)
-        The same in the coordinates of the problem.
+        The sample in the coordinates of the problem.
     coordinates : Coordinates
     scatter : array, shape (r, r)
-        XᵀX there, of all rows.
-    setting : Setting
+        XᵀX of all rows in these coordinates.
+    parameters : Parameters
     """
 
     rows: Rows
@@ -153,145 +126,168 @@ class Posed:
     inside: Array
     coordinates: Coordinates
     scatter: Array
-    setting: Setting
+    parameters: Parameters
 
     @classmethod
     def of(
-        cls, rows: Rows, clusters: list[int], moments: Moments, sample: Array, codes: np.ndarray, setting: Setting
-    ) -> Posed:
-        """With or without the given means, in the row space."""
-        effects = moments.effects() if setting.subtract_given else []
+        cls, rows: Rows, clusters: list[int], moments: Moments, sample: Array, codes: np.ndarray, parameters: Parameters
+    ) -> StreamingProblem:
+        """From the raw sample: subtract the given effects if requested, and restrict to the row space."""
+        effects = moments.effects() if parameters.subtract_given else []
         scatter = moments.without(effects) if effects else moments.scatter
         basis = wide_directions(scatter, widest=float(np.trace(moments.scatter)) if effects else 0.0)
         coordinates = Coordinates(moments.mean, [np.vstack([e, np.zeros(rows.d)]) for e in effects], basis)
         scatter = scatter if basis is None else basis.T @ scatter @ basis
         inside = coordinates(sample, codes)
-        return cls(rows, clusters, moments, sample, codes, inside, coordinates, scatter, setting)
+        return cls(rows, clusters, moments, sample, codes, inside, coordinates, scatter, parameters)
 
     def stage(
-        self, m: int, W: Array, landmarks: Array | None, limit: float | None, rng: np.random.Generator
-    ) -> tuple[StreamedProblem, LowRankEngine]:
+        self, m: int, W: Array, landmarks: Array | None, options: SolveOptions, rng: np.random.Generator
+    ) -> tuple[Problem, LowRankEngine]:
         """The problem of the first m rows of the sample, or of all."""
-        n, codes = self.rows.n, self.codes
+        n, codes, pivoted = self.rows.n, self.codes, options.samples.pivoted
         part = self.rows if m == n else self.rows.subset(self.sample[:m], codes[:m])
         counts = self.moments.counts if m == n else _counts(codes[:m], self.clusters)
-        here = for_sample(self.setting, m, n)
-        tables, kernel = indicator_tables(counts, here.scaling), Gaussian(here.sigma)
-        basis = self.coordinates.basis
-        problem = StreamedProblem(basis, tables, here.n_clusters, W.shape[1], here.novelty_weight, kernel)
-        step = step_for(limit, self.inside.shape[1], len(problem.signs), self.inside.itemsize)
-        pivoted = self.inside[:PIVOTED]
+        here = replace(for_sample(self.parameters, m, n), n_components=W.shape[1])
+        tables = indicator_tables(counts, here.scaling)
+        problem = build_problem(self.inside.shape[1], here, self.coordinates.basis)
+        columns = here.n_clusters + sum(table.shape[1] for table in tables)
         engine = LowRankEngine(
-            part, self.coordinates, kernel, pivoted, codes[:PIVOTED], tables, landmarks, step=step, rng=rng
+            part,
+            self.coordinates,
+            problem.kernel,
+            self.inside[:pivoted],
+            codes[:pivoted],
+            tables,
+            landmarks,
+            step=step_for(options.memory_limit, self.inside.shape[1], columns, self.inside.itemsize),
+            rng=rng,
         )
         return problem, engine
 
 
 def fit_streamed(
-    kdac: Any, rows: Rows, clusters: list[int], how: Procedure, reason: str, rng: np.random.Generator
-) -> Fit:
-    """Rows in blocks, by the low-rank engine, over samples that grow.
+    rows: Rows,
+    clusters: list[int],
+    names: Sequence[str] | None,
+    spec: Spec,
+    options: SolveOptions,
+    reason: str,
+    rng: np.random.Generator,
+) -> FittedView:
+    """Fit rows in blocks with the low-rank engine, on growing samples and then on all rows.
 
     Parameters
     ----------
-    kdac : KDAC
-        Whose parameters say what is fixed.
     rows : Rows
-        With the codes of what is given.
+        With the codes of the given clusterings.
     clusters : list of int
-        How many clusters each given clustering has.
-    how : Procedure
+        Number of clusters of each given clustering.
+    names : sequence of str, optional
+        Column names for messages.
+    spec : Spec
+    options : SolveOptions
     reason : str
-        Why this engine.
+        Why this engine was chosen.
     rng : Generator
     """
     logger.info("engine lowrank: %s", reason)
-    how = replace(how, callback=Rounds(how.callback))
-    sample, codes = take_sample(rows, rng)
+    samples = options.samples
+    sample, codes = take_sample(rows, samples, rng)
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
-    shift = shift.astype(sample.dtype).astype(float)  # as the blocks will see it
-    moments = Moments.of(rows, shift, clusters, kdac)
+    shift = shift.astype(sample.dtype).astype(float)  # rounded as in the blocks
+    moments = Moments.of(rows, shift, clusters, names)
     moments.check_single(sample.dtype)
-    seen, seen_given = np.asarray(sample[:SEARCHED] - moments.mean, dtype=float), list(codes[:SEARCHED].T)
-    with fitting_threads(FIRST):
-        setting, question, tuning = settle(kdac, seen, seen_given, rng)
-    posed = Posed.of(rows, clusters, moments, sample, codes, setting)
-    warn_of_rank(kdac.n_components, posed.inside.shape[1])
-    W = _start(posed, how, rng)
-    if kdac.engine == "auto" and rows.n <= MOST_TILED and not rows.scattered:
-        error = posed.stage(rows.n, W, None, how.memory_limit, np.random.default_rng(0))[1].find_landmarks(W)
+    searched = samples.searched
+    seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), list(codes[:searched].T)
+    with fitting_threads(samples.first):
+        parameters, search, tuning = resolve_parameters(
+            spec, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback
+        )
+    options = counting(options)
+    stated = StreamingProblem.of(rows, clusters, moments, sample, codes, parameters)
+    warn_of_rank(spec.n_components, stated.inside.shape[1])
+    W = _start(stated, options, rng)
+    if options.engine == "auto" and rows.n <= MOST_TILED and not rows.scattered:
+        error = stated.stage(rows.n, W, None, options, np.random.default_rng(0))[1].find_landmarks(W)
         if error > TOLERANCE:
             why = f"{MOST_LANDMARKS} landmarks would leave out {error:.2g} of the kernel's trace"
-            settled = replace(setting, n_components=W.shape[1], init=_to_table(posed, W)), question, tuning
-            with suppress(MemoryError):  # the lean way is still open
-                return _fit_by_tiles(kdac, posed, settled, how, why, rng)
-    with fitting_threads(posed.inside.shape[1]):  # threads share the blocks, and Φ is all that is left for BLAS
-        problem, engine, end, history = _descend(posed, W, how, rng)
-    embedding, gamma = cast(RowEmbedding, end.embedding), cast(RowGamma, end.gamma)
+            resolved = replace(parameters, n_components=W.shape[1], init=_to_table(stated, W)), search, tuning
+            with suppress(MemoryError):  # fall through to the low-rank engine
+                return _fit_by_tiles(stated, resolved, spec, options, why, rng)
+    with fitting_threads(stated.inside.shape[1]):  # threads process blocks; only Φ is left for BLAS
+        problem, engine, end, history = _descend(stated, W, options, rng)
+    embedding, gamma = end.embedding, end.gamma
     if gamma.embedding is not embedding:
-        gamma = problem.weigh(embedding, embedding.degrees)
-    axes = principal_axes(end.W, end.W.T @ posed.scatter @ end.W)
+        gamma = engine.weigh(embedding, embedding.degrees, problem.novelty_weight)
+    axes = principal_axes(end.W, end.W.T @ stated.scatter @ end.W)
     map = replace(embedding.map, landmarks=embedding.map.landmarks @ (end.W.T @ axes))
-    few = posed.inside[:SEARCHED] @ axes
+    few = stated.inside[:searched] @ axes
     U = map.rows(few) * np.sqrt(rows.n / len(few))
-    answered, centres = round_to_labels(U, problem.n_clusters, how.rounding, rng)
+    searched_labels, centres = round_to_labels(U, problem.n_clusters, options.rounding, rng)
     map = replace(map, centres=centres)
-    found = posed.coordinates, axes, map
+    found = stated.coordinates, axes, map
     labels = rows.each(label_block, *found, step=engine.step)
-    table_W, error = _to_table(posed, axes), engine.approximation_error
+    table_W, error = _to_table(stated, axes), engine.approximation_error
     if error > 2 * TOLERANCE:
         warnings.warn(
-            f"{len(engine.landmarks)} landmarks leave out {error:.2g} of the kernel's trace, so the view is rough: "
-            'choose a larger sigma, fewer components, or engine="tiles".',
-            UserWarning,
+            FitWarning(
+                f"{len(engine.landmarks)} landmarks leave out {error:.2g} of the kernel's trace, a large error: "
+                'choose a larger sigma, fewer directions, or engine="tiles".'
+            ),
             stacklevel=4,
         )
-    return Fit(
+    return FittedView(
         labels=labels,
         components=table_W.T,
         mean=moments.mean,
-        kernel_map=map,
-        values=embedding.values,
-        cost=-engine.value(end.W, gamma),
+        feature_weights=feature_weights(table_W, np.diag(moments.scatter) / rows.n),
         overlap=_overlap(rows, labels, clusters, *found),
-        weights=feature_weights(table_W, np.diag(moments.scatter) / rows.n),
-        history=history,
-        status=end.status,
-        setting=setting,
-        question=replace(question, n_components=question.n_components if tuning is not None else axes.shape[1]),
-        answered=answered,
-        tuning=tuning,
-        given_means=_given_means(posed, seen, seen_given),
+        quality=float(np.sum(embedding.values)),
+        cost=-engine.value(end.W, gamma),
+        status=str(end.status),
+        n_iter=len(history["value"]),
+        sigma=parameters.sigma,
+        novelty_weight=parameters.novelty_weight,
+        subtract_given=parameters.subtract_given,
+        n_components=axes.shape[1],
+        n_clusters=problem.n_clusters,
         engine=f"lowrank: {reason}; {len(engine.landmarks)} landmarks, trace error {error:.2g}",
-        error=error,
-        certify=partial(certify, cast(Any, problem), cast(Any, engine), axes, end.gamma),
+        approximation_error=error,
+        history=history,
+        tuning=tuning,
+        kernel_map=map,
+        given_means=_given_means(stated, seen, seen_given),
+        search=search if tuning is not None else with_components(search, axes.shape[1]),
+        searched_labels=searched_labels,
+        certify=partial(certify, problem, engine, axes, end.gamma),
     )
 
 
-def _start(posed: Posed, how: Procedure, rng: np.random.Generator) -> Array:
-    """W that the search found, or that an exact fit of a few rows finds."""
-    basis, setting = posed.coordinates.basis, posed.setting
-    if isinstance(setting.init, str):
-        few = max(FIRST, 20 * setting.n_clusters)
-        given = list(posed.codes[:few].T)
-        setting = start_on_sample(posed.inside[:few], given, basis, setting, posed.rows.n, how, rng)
-    W = np.asarray(setting.init, dtype=float)
+def _start(stated: StreamingProblem, options: SolveOptions, rng: np.random.Generator) -> Array:
+    """The start W: that of the search, or of an exact fit of a few rows."""
+    basis, parameters = stated.coordinates.basis, stated.parameters
+    if isinstance(parameters.init, str):
+        few = max(options.samples.first, 20 * parameters.n_clusters)
+        given = list(stated.codes[:few].T)
+        parameters = start_on_sample(stated.inside[:few], given, basis, parameters, stated.rows.n, options, rng)
+    W = np.asarray(parameters.init, dtype=float)
     return orthonormal(W if basis is None else basis.T @ W)
 
 
 def _descend(
-    posed: Posed, W: Array, how: Procedure, rng: np.random.Generator
-) -> tuple[StreamedProblem, LowRankEngine, Alternation, dict[str, Array]]:
-    """Alternate on ever more rows, at last on all; the history says how many there were."""
+    stated: StreamingProblem, W: Array, options: SolveOptions, rng: np.random.Generator
+) -> tuple[Problem, LowRankEngine, Alternation[RowEmbedding, RowGamma], dict[str, Array]]:
+    """Alternate on growing samples and then on all rows; the history contains the numbers of rows."""
     histories: list[dict[str, Array]] = []
     first: LowRankEngine | None = None
     landmarks: Array | None = None
-    solver = few_steps(how.solver)
-    for m in sample_sizes(len(posed.sample), posed.rows.n):
-        problem, engine = posed.stage(m, W, landmarks, how.memory_limit, rng)
-        limits = (rough(how) if first is None and m < posed.rows.n else how).limits
-        stepper = solver if first is None else cast(Solver, Subsampled(solver, first, limits["tol"]))
-        end = alternate(cast(Any, problem), cast(Any, engine), stepper, W, **limits)
+    solver = few_steps(options.solver)
+    for m in sample_sizes(len(stated.sample), stated.rows.n, options.samples):
+        problem, engine = stated.stage(m, W, landmarks, options, rng)
+        here = options.on_sample() if first is None and m < stated.rows.n else options
+        stepper = solver if first is None else Subsampled(solver, engine, first, here.tol)
+        end = alternate(problem, engine, stepper, W, **here.limits(list(engine.codes.T)))
         rounds = len(end.history["value"])
         histories.append(end.history | {"rows": np.full(rounds, m)})
         logger.info("%d rows: %d rounds, %d landmarks, %s", m, rounds, len(engine.landmarks), end.status)
@@ -300,29 +296,34 @@ def _descend(
 
 
 def _fit_by_tiles(
-    kdac: Any, posed: Posed, settled: tuple[Setting, Any, Any], how: Procedure, why: str, rng: np.random.Generator
-) -> Fit:
-    """The exact way, for rows that landmarks cannot stand for."""
-    rows, mean = posed.rows, posed.moments.mean
+    stated: StreamingProblem,
+    resolved: tuple[Parameters, SearchSpec, Tuning | None],
+    spec: Spec,
+    options: SolveOptions,
+    why: str,
+    rng: np.random.Generator,
+) -> FittedView:
+    """An exact fit, for rows whose kernel landmarks cannot approximate."""
+    rows, mean = stated.rows, stated.moments.mean
     table, codes = rows.take(np.arange(rows.n))
     centred, given = np.asarray(table, dtype=float) - mean, list(codes.T)
-    setting, question, tuning = settled
-    settled = setting, replace(question, X=centred, given=given), tuning
-    return fit_in_memory(kdac, centred, mean, given, how, "tiles", why, rows.model("tiles"), rng, settled)
+    parameters, search, tuning = resolved
+    resolved = parameters, replace(search, X=centred, given=given), tuning
+    return fit_in_memory(centred, mean, given, spec, options, "tiles", why, rows.model("tiles"), rng, resolved)
 
 
-def _to_table(posed: Posed, W: Array) -> Array:
-    basis = posed.coordinates.basis
+def _to_table(stated: StreamingProblem, W: Array) -> Array:
+    basis = stated.coordinates.basis
     return W if basis is None else basis @ W
 
 
-def _given_means(posed: Posed, seen: Array, given: list[np.ndarray]) -> GivenMeans | None:
-    """What new rows lose: the means of all rows, by a guess that the sample taught."""
-    if not posed.coordinates.effects:
+def _given_means(stated: StreamingProblem, seen: Array, given: list[np.ndarray]) -> GivenMeans | None:
+    """The means to subtract from new rows: effects of all rows, with a discriminant learnt from the sample."""
+    if not stated.coordinates.effects:
         return None
-    guess = GivenMeans.fit(seen, given)
-    effects = [table[: len(w)] for table, w in zip(posed.coordinates.effects, guess.weights, strict=True)]
-    return replace(guess, means=effects)
+    learnt = GivenMeans.fit(seen, given)
+    effects = [table[: len(w)] for table, w in zip(stated.coordinates.effects, learnt.weights, strict=True)]
+    return replace(learnt, means=effects)
 
 
 def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
@@ -330,7 +331,7 @@ def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
 
 
 def _overlap(rows: Rows, labels: Any, clusters: list[int], *found: Any) -> float:
-    """The largest NMI with a given clustering; counted where the rows are if the labels are not in memory."""
+    """The largest NMI with a given clustering; from contingency tables if the labels are not in memory."""
     if isinstance(labels, np.ndarray):
         return overlap(labels, list(host(rows.codes).T))
     tables = rows.total(contingency_block, clusters, *found) if clusters else ()

@@ -1,4 +1,4 @@
-"""As many views as there are: each new with respect to what is given and to all views before it."""
+"""Several views, each different from the given clusterings and from all earlier views."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import check_given, check_parameters, check_rows
 from ..core.solvers import Status
-from ..search.significance import Confidence
 from .kdac import KDAC
 
 
 class ViewDiscovery(BaseEstimator):
-    """Find view after view, as Niu et al. 2014 do, until the next one is no stronger than chance.
+    """Find views one after the other (Niu et al. 2014) until the next one is not significant.
 
     Parameters
     ----------
     n_views : int or "auto"
-        "auto" stops at the first view whose `confidence_` does not tell it from shuffled rows.
+        "auto" stops at the first view that is not significant by its `confidence_`.
     estimator : KDAC, optional
-        How each view is found; ``KDAC()``, which chooses everything, if left out.
+        Finds each view. Default: ``KDAC()``, which chooses all parameters.
     max_views : int
-        Where "auto" stops in any case.
+        Limit on the number of views for "auto".
     significance : float
-        The p-value above which "auto" takes no view for real, whatever its `confidence_` says.
+        The p-value above which "auto" rejects a view, whatever its `confidence_` says.
     n_jobs : int, optional
-        Processes that search side by side, unless `estimator` says its own.
+        Number of parallel processes of the search, unless `estimator` has its own.
     callback : callable, optional
-        Called with the number of views found so far and the model of the last. A true answer ends the discovery, and
-        so does one of the estimator's own callback, which is called while a view is searched for and tested.
+        Called with the number of views so far and the model of the last. A true return value stops, and so does one
+        of the estimator's own callback, which is called during the search and the test of a view.
     random_state : int or None
         Unless `estimator` has its own.
 
@@ -44,12 +43,12 @@ class ViewDiscovery(BaseEstimator):
         One fitted model per view.
     labels_ : int array, shape (n_samples, n_views)
     p_values_ : array, shape (n_views,)
-        Chance of a view as clear in shuffled rows; NaN where `n_views` is a number and nothing was tested.
+        Probability of a view as clear in shuffled rows; NaN if `n_views` is a number, because nothing is tested.
     n_views_ : int
     rejected_ : KDAC or None
-        The view at which "auto" stopped; its ``confidence_`` says why.
+        The rejected view at which "auto" stopped; its ``confidence_`` says why.
     stopped_ : str
-        Why there are no more views, in words.
+        A sentence that says why there are no more views.
 
     Examples
     --------
@@ -90,13 +89,13 @@ class ViewDiscovery(BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> ViewDiscovery:
-        """Find the views of X beside y.
+        """Find views of X that differ from y.
 
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
         y : None, labels, or several columns of labels
-            What is known already.
+            Given clusterings.
 
         Returns
         -------
@@ -117,10 +116,10 @@ class ViewDiscovery(BaseEstimator):
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
             model.fit(X, np.column_stack(known) if known else None)
-            if model.status_ == Status.CANCELLED or (tested and _assess(model) is None):
+            if model.status_ == Status.CANCELLED or (tested and model.assess_confidence(model.callback) is None):
                 self.views_.append(model)
                 p_values.append(np.nan)
-                self.stopped_ = f"It was cancelled: view {len(self.views_)} is what there was, and was not tested."
+                self.stopped_ = f"It was cancelled: view {len(self.views_)} was not tested and may be unfinished."
                 break
             if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
                 self.rejected_ = model
@@ -145,9 +144,3 @@ class ViewDiscovery(BaseEstimator):
         if not self.views_:
             return np.zeros((len(X), 0), int)
         return np.column_stack([view.predict(X) for view in self.views_])
-
-
-def _assess(model: KDAC) -> Confidence | None:
-    """How sure the view is, telling the model's own callback how much is left; None where that ends it."""
-    told = model.callback
-    return model.assess_confidence(told and (lambda done, total: told(0, np.nan, 1 - done / total, np.nan)))

@@ -1,7 +1,7 @@
-"""A process of our own that answers one question after the other, and can be ended in the middle of one.
+"""A worker process that runs one function call after the other, and can be killed during a call.
 
-It is a plain Python that imports this package and nothing of the program that asks: that program needs no
-``if __name__ == "__main__"``, and a Ctrl-C in its terminal does not reach the process.
+It is a new Python process that imports this package and nothing of the calling program: that program needs no
+``if __name__ == "__main__"``, and a Ctrl-C in its terminal does not reach the worker.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-LOOK = 0.1  # seconds between looks at an answer that is awaited
-START = "import sys; sys.path[:] = {path!r}; from altclust.models.worker import answer_questions; answer_questions()"
+LOOK = 0.1  # seconds between checks for a result
+START = "import sys; sys.path[:] = {path!r}; from altclust.models.worker import serve_requests; serve_requests()"
 
 
 class TooLate(Exception):
-    """The answer took longer than it might."""
+    """The call took longer than its timeout."""
 
 
 class Ended(Exception):
-    """The process is gone, by itself or by the system."""
+    """The process ended without a result, by itself or killed by the system."""
 
 
 class Cancelled(Exception):
-    """Nobody wants the answer any more."""
+    """The call was cancelled."""
 
 
-class Answerer:
-    """One such process, begun when it is first asked and again after it was ended."""
+class Worker:
+    """One worker process, started at the first call and again after it was ended."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen | None = None
 
     def ask(self, function: Callable[..., Any], *args: Any, timeout: float, cancelled: Callable[[], bool]) -> Any:
-        """What the function, which belongs to a module of this package, answers over there.
+        """Call a function of this package in the worker and return its result.
 
         Raises
         ------
         TooLate, Ended, Cancelled
-            And the process is gone.
+            The process has been ended.
         """
         if cancelled():
             raise Cancelled
@@ -78,7 +78,7 @@ class Answerer:
             raise
 
     def end(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -86,7 +86,7 @@ class Answerer:
 
 
 def _exchange(process: subprocess.Popen, question: Any, answers: queue.Queue[Any]) -> None:
-    """One question and its answer in a tuple; None where the process ended instead."""
+    """Send a call and put its result, in a tuple, into the queue; None if the process ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -97,11 +97,11 @@ def _exchange(process: subprocess.Popen, question: Any, answers: queue.Queue[Any
         answers.put(None)
 
 
-def answer_questions() -> None:
-    """What the process does, until whoever asks closes its pipe or is gone."""
+def serve_requests() -> None:
+    """The main loop of the worker, until the calling process closes the pipe or ends."""
     warnings.simplefilter("ignore")
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # output that libraries print must not mix with results
     questions: queue.Queue[Any] = queue.Queue()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
     while True:
@@ -111,7 +111,7 @@ def answer_questions() -> None:
 
 
 def _listen(questions: queue.Queue[Any]) -> None:
-    """Hear questions until there is an end, or half a one because whoever asked was ended."""
+    """Receive calls until the pipe ends, possibly in the middle of a call if the caller was killed."""
     try:
         while True:
             questions.put(pickle.load(sys.stdin.buffer))

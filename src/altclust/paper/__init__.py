@@ -1,4 +1,4 @@
-"""The paper, reproduced: its settings, its printed figures, and one file per table and figure."""
+"""Reproduction of the paper: its settings, its printed results, and one module per table and figure."""
 
 from .configs import SETS, Task, load_task
 

@@ -1,14 +1,14 @@
-"""The loops of the authors' program, as facts about its order of updates, limits and tolerances.
+"""The loops of the authors' program: its order of updates, limits and tolerances.
 
-Only for the reproduction: ours differ on purpose. What is theirs and not the paper's: D is recomputed at every
-evaluation, also inside a W step, where the derivative takes it as fixed; U begins from W = I; a step is measured by
-the entries of W and U, which change with every sign; and only the first q columns of Y count.
+Only for the reproduction: our loops differ on purpose. The program differs from the paper: D is recomputed at every
+evaluation, also inside a W step, where the derivative treats it as fixed; U starts from W = I; changes are measured on
+the entries of W and U, which change with every sign; and only the first q columns of Y are used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..core.embedding import round_to_labels
 from ..core.engines import DenseEngine
 from ..core.initialization import random_start, spectral_start
 from ..core.kernels import Gaussian
-from ..core.problem import Embedding, Gamma, KernelEngine, Problem, indicators
+from ..core.problem import Embedding, Gamma, Problem, indicators
 from .configs import Task
 
 ROUNDS = 22
@@ -34,7 +34,7 @@ CANCELLED = "cancelled"
 
 @dataclass(frozen=True)
 class AuthorsResult:
-    """The end of one of the loops; W is (d, q), steps counts per round the evaluations with Φ or of a trial."""
+    """The result of a loop; W is (d, q), steps has the number of evaluations (of Φ or of trials) per round."""
 
     labels: np.ndarray
     W: Array
@@ -54,13 +54,13 @@ class AuthorsResult:
         return sum(self.steps)
 
 
-def authors_problem(task: Task) -> tuple[Problem, KernelEngine]:
+def authors_problem(task: Task) -> tuple[Problem, DenseEngine]:
     """The task as a problem with the paper's Y, and its engine."""
     X = task.X - task.X.mean(axis=0)
     Y = indicators([_codes(task.given)], len(X), "paper")
     kernel = Gaussian(task.sigma)
-    problem = Problem(X, None, Y, task.n_clusters, task.n_components, task.novelty_weight, kernel)
-    return problem, DenseEngine(X, kernel)
+    problem = Problem(task.n_clusters, task.n_components, task.novelty_weight, kernel)
+    return problem, DenseEngine(X, kernel, Y)
 
 
 def authors_loop(
@@ -79,33 +79,33 @@ def authors_loop(
         ISM: at most 10 unguarded steps per round. SM: a Cayley curve, step 2 shrunk by 0.2 until the cost falls at
         all, at most 200 steps per round; the next U is made at the last point that was tried.
     init : {"SI", "RI"}
-        SI: W = 0, at which the first step of ISM is the spectral start; SM begins from that start.
+        SI: W = 0, from which the first step of ISM gives the spectral start; SM starts from the spectral start.
     seed : int
-        Of the random start and the rounding.
+        Seed of the random start and the rounding.
     cancel : callable
-        Asked after each round; a true answer ends the loop.
+        Called after each round; a true return value ends the loop.
 
     Returns
     -------
     AuthorsResult
     """
     problem, engine = authors_problem(task)
-    d, q = problem.X.shape[1], problem.n_components
+    d, q = engine.X.shape[1], problem.n_components
     rng = np.random.default_rng(seed)
-    counted = replace(problem, given=problem.given[:, :q])
+    counted = engine.beside(engine.given[:, :q])
     embedding = engine.embed(np.eye(d), problem.n_clusters)
     if init == "RI":
-        W = random_start(problem, rng)
+        W = random_start(d, q, rng)
     elif method == "ISM":
         W = np.zeros((d, q))
     else:
-        W = spectral_start(counted, engine).vectors[:, :q]
+        W = spectral_start(problem, counted).vectors[:, :q]
     w_step = _ism_steps if method == "ISM" else _cayley_steps
     steps: list[int] = []
     status = AT_ITS_LIMIT
     while len(steps) < ROUNDS:
         last_W, last_U = W, embedding.U
-        W, tried, count = w_step(counted, engine, W, embedding.U)
+        W, tried, count = w_step(problem, counted, W, embedding)
         steps.append(count)
         embedding = engine.embed(tried, problem.n_clusters)
         if len(steps) > 1 and _change(last_W, W) < REST and _change(last_U, embedding.U) < REST:
@@ -116,31 +116,31 @@ def authors_loop(
             break
     labels, _ = round_to_labels(embedding.U, problem.n_clusters, "kmeans", rng)
     end = Embedding(embedding.U, embedding.values, engine.degrees(W))
-    quality = engine.value(W, replace(problem, given=problem.given[:, :0]).gamma(end.U, end.degrees))
+    quality = engine.value(W, engine.beside(engine.given[:, :0]).weigh(end, end.degrees, 0.0))
     return AuthorsResult(labels, W, quality, problem.cost(W, end, engine), tuple(steps), status)
 
 
-def _ism_steps(problem: Problem, engine: KernelEngine, W: Array, U: Array) -> tuple[Array, Array, int]:
+def _ism_steps(problem: Problem, engine: DenseEngine, W: Array, start: Embedding) -> tuple[Array, Array, int]:
     steps = 0
     while steps < ISM_STEPS:
         last, steps = W, steps + 1
-        _, phi = engine.value_and_phi(W, problem.gamma(U, engine.degrees(W)))
+        _, phi = engine.value_and_phi(W, engine.weigh(start, engine.degrees(W), problem.novelty_weight))
         W = np.linalg.eigh(phi)[1][:, : problem.n_components]
         if _change(last, W) < ISM_TOLERANCE:
             break
     return W, W, steps
 
 
-def _cayley_steps(problem: Problem, engine: KernelEngine, W: Array, U: Array) -> tuple[Array, Array, int]:
+def _cayley_steps(problem: Problem, engine: DenseEngine, W: Array, start: Embedding) -> tuple[Array, Array, int]:
     identity = np.eye(len(W))
     tried, count = W, 0
     for _ in range(CAYLEY_STEPS):
-        value, gradient = engine.value_and_gradient(W, problem.gamma(U, engine.degrees(W)))
+        value, gradient = engine.value_and_gradient(W, engine.weigh(start, engine.degrees(W), problem.novelty_weight))
         A = gradient @ W.T - W @ gradient.T
         length, moved = 2.0, 0.0
         while length > 1e-9:
             tried = np.linalg.solve(identity + length * A, (identity - length * A) @ W)
-            rise = value - engine.value(tried, problem.gamma(U, engine.degrees(tried)))
+            rise = value - engine.value(tried, engine.weigh(start, engine.degrees(tried), problem.novelty_weight))
             count += 1
             if rise < 0 or abs(rise) < 1e-7 * abs(value):
                 moved, W = float(np.linalg.norm(tried - W)), np.linalg.qr(tried)[0]
@@ -155,10 +155,10 @@ def printed_cost(task: Task, W: Array, labels: np.ndarray, quality: float) -> fl
     """The cost in the arithmetic of the printed table: −HSIC(XW, U) + λ HSIC(XW, first q columns of [Y, new]).
 
     The authors append the new labels to Y before they compute it and then keep q columns: where q is larger than
-    the number of given clusters, the alternative is penalised for resembling itself.
+    the number of given clusters, the alternative is penalised for similarity to itself.
     """
     problem, engine = authors_problem(task)
-    Y = np.hstack([problem.given, indicators([labels], len(labels), "paper")])[:, : problem.n_components]
+    Y = np.hstack([engine.given, indicators([labels], len(labels), "paper")])[:, : problem.n_components]
     F = Y / np.sqrt(engine.degrees(W))[:, None]
     return -quality + task.novelty_weight * engine.value(W, Gamma(F, np.ones(Y.shape[1])))
 

@@ -21,7 +21,7 @@ from .section import Section
 from .table1 import BUDGET, run_cells, stored, table_section, write_text
 
 reproduce_app = typer.Typer(
-    help="Reproduce the paper: every table and figure, printed beside ours.",
+    help="Reproduce the paper: every table and figure, compared with the printed one.",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
@@ -31,18 +31,18 @@ MethodName = StrEnum("MethodName", {name: name for name in METHODS})  # type: ig
 InitName = StrEnum("InitName", {name: name for name in INITS})  # type: ignore[misc]
 
 FIGURES = {
-    "figure1": "Figure 1: two clusterings of Moon that tell nothing of each other.",
-    "figure2": "Figure 2: what is given and what is found, for every set that can be shown.",
+    "figure1": "Figure 1: two independent clusterings of Moon.",
+    "figure2": "Figure 2: the given and the found clustering of every set that can be drawn.",
     "figure3": "Figure 3: time against the number of columns.",
     "convergence": "How the paper's loop and the safeguarded ISM converge on the first W problem of every set.",
-    "hsic": "The appendix on HSIC: it sees relations that correlation does not.",
-    "theorem": "Theorem 1 at the paper's settings: the inequality, and the Hessian that settles it.",
-    "hyperparameters": "The appendix's hyperparameters, and how much hangs on them.",
+    "hsic": "The appendix on HSIC: it detects relations that correlation does not.",
+    "theorem": "Theorem 1 at the paper's settings: the inequality and the Hessian.",
+    "hyperparameters": "The appendix's hyperparameters and their effect.",
 }
 
 
 def _folder(out: Path) -> Path:
-    """Refuse a folder that nothing can be written to, before anything is computed."""
+    """Refuse a folder that cannot be written to, before anything is computed."""
     if not can_write(out):
         raise typer.BadParameter(f"{out} cannot be written to: name another folder.")
     return out
@@ -50,12 +50,12 @@ def _folder(out: Path) -> Path:
 
 Out = Annotated[Path, typer.Option(help="Folder for the results.", callback=_folder)]
 Runs = Annotated[int, typer.Option(min=1, help="Random starts in each RI row.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Processes side by side; 0 is one for each core.")]
-Budget = Annotated[float, typer.Option(min=0.0, help="Seconds that a row may take; one that is cut off says so.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of parallel processes; 0: one per core.")]
+Budget = Annotated[float, typer.Option(min=0.0, help="Time limit per row, in seconds; rows that exceed it are marked.")]
 
 INTRODUCTION = (
     "“Iterative Spectral Method for Alternative Clustering” (Wu, Ioannidis, Sznaier, Li, Kaeli and Dy, AISTATS 2018), "
-    "reproduced with altclust: what the paper prints beside what comes out here."
+    "reproduced with altclust: the printed results beside ours."
 )
 
 
@@ -75,7 +75,7 @@ def table1(
     budget: Budget = BUDGET,
     out: Out = Path("reproduction"),
 ) -> None:
-    """Table 1: seven sets, three methods, two starts; rows that are there already are not run again."""
+    """Table 1: seven sets, three methods, two starts; finished rows are not run again."""
     chosen = cells(sets or [], methods or [], inits or [], runs)
     show(_table1(chosen, out, jobs, budget), out, ("table1.md", "table1.html", "table1.json"))
 
@@ -85,14 +85,14 @@ def _table1(chosen: Sequence[Cell], out: Path, jobs: int, budget: float) -> Sect
     chosen = _available(chosen, console)
     todo = [cell for cell in chosen if stored(cell, out, budget) is None]
     if len(todo) < len(chosen):
-        console.print(f"{len(chosen) - len(todo)} of {len(chosen)} rows are there already.")
+        console.print(f"{len(chosen) - len(todo)} of {len(chosen)} rows are finished already.")
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as progress:
         bar = progress.add_task("Table 1", total=len(todo), left="")
         ahead = sum(cell.seconds for cell in todo)
         behind = 0.0
         for cell in run_cells(todo, out, jobs=jobs or os.cpu_count() or 1, budget=budget):
-            # rows differ a thousandfold in time, so the time left follows their weights, not their number
+            # the time of rows differs by a factor of 1000, so the time left is estimated from their weights
             behind += cell.seconds
             elapsed = progress.tasks[bar].elapsed or 0.0
             left = elapsed * (ahead - behind) / behind
@@ -106,7 +106,7 @@ def _table1(chosen: Sequence[Cell], out: Path, jobs: int, budget: float) -> Sect
 
 
 def _available(chosen: Sequence[Cell], console: Console) -> list[Cell]:
-    """The cells whose data are at hand: a printed set must be, one that only explains may be left out."""
+    """The cells whose data are available; sets of the paper are required, variants are left out if missing."""
     absent = set()
     for name in dict.fromkeys(cell.set for cell in chosen):
         try:
@@ -120,7 +120,7 @@ def _available(chosen: Sequence[Cell], console: Console) -> list[Cell]:
 
 
 def show(section: Section, out: Path, files: Sequence[str] = ()) -> None:
-    """Print a section's table and where its files are."""
+    """Print a section's table and the paths of its files."""
     console = Console()
     if section.columns:
         table = Table(title=section.title)
@@ -137,7 +137,7 @@ def show(section: Section, out: Path, files: Sequence[str] = ()) -> None:
 
 
 def _pairs(section: Section) -> tuple[list[str], list[list[str]]]:
-    """The table with each printed figure in brackets behind ours: half as wide, for a terminal."""
+    """The table with each printed value in brackets after ours: half as wide, for a terminal."""
     texts = [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in section.rows]
     kept = [i for i, column in enumerate(section.columns) if column != "printed"]
     paired = [i + 1 < len(section.columns) and section.columns[i + 1] == "printed" for i in kept]
@@ -148,7 +148,7 @@ def _pairs(section: Section) -> tuple[list[str], list[list[str]]]:
 
 
 def _make(name: str, out: Path) -> Section:
-    # imported when asked for: a figure's libraries would slow down every other command
+    # imported here, because a figure's libraries would slow down every other command
     return import_module(f"altclust.paper.figures.{name}").make(out)
 
 
@@ -172,7 +172,7 @@ def everything(
     budget: Budget = BUDGET,
     out: Out = Path("reproduction"),
 ) -> None:
-    """Everything, as one page: index.html; rows of Table 1 that are there already are not run again."""
+    """Everything, as one page: index.html; finished rows of Table 1 are not run again."""
     from .page import build_page
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""The seven sets of Table 1: which file, which preprocessing, which parameters reproduce the printed figures."""
+"""The seven sets of Table 1: the file, preprocessing and parameters that reproduce the printed results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Task:
         Preprocessed as the authors' scripts do.
     given : int array, shape (n,)
     alternative : int array, shape (n,), or None
-        The hidden truth; Flower has none.
+        The true alternative; Flower has none.
     n_clusters, n_components, sigma, novelty_weight :
         k, q, σ and λ, the latter in the paper's scaling of Y.
     """

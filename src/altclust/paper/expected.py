@@ -1,4 +1,4 @@
-"""The printed figures of Table 1, and when one of ours agrees with one of them."""
+"""The printed values of Table 1, and the rule for agreement with ours."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from importlib.resources import files
 
 MEASURES = ("nmi", "cq", "novelty", "cost", "time")
 
-ABSOLUTE = 0.02  # what NMI, CQ and novelty may differ by
-RELATIVE = 0.02  # what a cost may differ by, as a share of the printed one
+ABSOLUTE = 0.02  # tolerance for NMI, CQ and novelty
+RELATIVE = 0.02  # tolerance for a cost, relative to the printed one
 
 RULE = (
-    "✓ marks agreement: NMI, CQ and novelty within 0.02 of print and the cost within 2 % of it, or within the printed "
-    "deviation of a random start; a cost, or a CQ printed with decimals, may also round to the printed digits. "
-    "The cost that is compared is the one in their arithmetic, not the true one. Times are never marked."
+    "✓ marks agreement: NMI, CQ and novelty within 0.02 of the printed value and the cost within 2 % of it, or within "
+    "the printed deviation of a random start; a cost, or a CQ printed with decimals, may also round to the printed "
+    "digits. The cost is compared as the authors compute it, not the true one. Times are never marked."
 )
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed number: its text, and the text of its standard deviation for a random start."""
+    """One printed value: its text, and the text of its standard deviation for random starts."""
 
     text: str
     deviation: str | None = None
 
     @property
     def value(self) -> float:
-        """The number."""
+        """The value as a number."""
         return float(self.text)
 
     @property
@@ -42,7 +42,7 @@ class Figure:
 
 @cache
 def printed() -> dict[tuple[str, str, str], dict[str, Figure]]:
-    """Every printed row by (set, method, init), each a figure per measure.
+    """Every printed row by (set, method, init); a row has one figure per measure.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def agrees(measure: str, ours: float, figure: Figure) -> bool:
         return False
     allowed = RELATIVE * abs(figure.value) if measure == "cost" else ABSOLUTE
     allowed = max(allowed, float(figure.deviation or 0))
-    # "1" may stand for 0.6, which would not be the same NMI; but it is how costs were rounded
+    # "1" may be a rounded 0.6, which is too rough for an NMI, but it is how costs were rounded
     if measure == "cost" or (measure == "cq" and "." in figure.text):
         allowed = max(allowed, figure.half_digit)
     return abs(ours - figure.value) <= allowed + 1e-12

@@ -1,4 +1,4 @@
-"""Sections as one self-contained page: pictures inside, nothing loaded from elsewhere, every text escaped."""
+"""Sections as one self-contained HTML page: pictures are embedded and all text is escaped."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def build_page(title: str, sections: Sequence[Section], introduction: str = "") 
     Returns
     -------
     str
-        The page; pictures are inside as base64.
+        The page, with pictures embedded as base64.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     lines, last = [], None
     for row in rows:
         cells = "".join(_cell(column, cell) for column, cell in zip(columns, row, strict=True))
-        # a line above the first row of each group, where rows are grouped by their first cell
+        # a line above the first row of each group of rows with the same first cell
         mark = ' class="first"' if last is not None and row[0] != last else ""
         lines.append(f"<tr{mark}>{cells}</tr>")
         last = row[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -24,7 +24,7 @@ from .configs import SETS, Task, load_task
 from .deadline import Timed
 
 RUNS = 10
-PLAIN_STEPS, PLAIN_ROUNDS = 20, 30  # limits of the unguarded loop, which may never settle
+PLAIN_STEPS, PLAIN_ROUNDS = 20, 30  # limits of the loop without safeguard, which may not converge
 
 
 def _rotation() -> Task:
@@ -50,7 +50,7 @@ VARIANTS: dict[str, tuple[str, Callable[[], Task], str]] = {
     "Faces-text": ("Faces", _faces_as_in_the_text, "Faces in the direction of the text: identity given, pose sought"),
     "WebKB-500": ("WebKB", _webkb_words, "WebKB as counts of 500 words, σ = their median distance"),
 }
-"""Sets that Table 1 does not have, each beside the printed set that it explains: (printed set, task, what it is)."""
+"""Sets that are not in Table 1, each compared with the printed set that it explains: (printed set, task, text)."""
 
 SET_NAMES = (*SETS, *VARIANTS)
 
@@ -64,7 +64,7 @@ METHODS = {
 }
 INITS = ("SI", "RI")
 
-# Seconds that one run takes on one core, where it is more than a blink: the order of work and the time left.
+# Seconds of the slow runs on one core, for the order of work and the time left.
 _SECONDS = {
     ("Faces", "DG"): 25.0,
     ("WebKB", "DG"): 35.0,
@@ -91,24 +91,24 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Its file's name without the ending."""
+        """The name of its file, without the extension."""
         return f"{self.set}_{self.method}_{self.init}"
 
     @property
     def seconds(self) -> float:
-        """A rough guess of what it takes."""
+        """A rough estimate of its time."""
         return self.runs * _SECONDS.get((self.set, self.method), 0.2)
 
     @property
     def printed_row(self) -> tuple[str, str, str]:
-        """The row of the printed table that it stands beside."""
+        """The row of the printed table that it is compared with."""
         return VARIANTS[self.set][0] if self.set in VARIANTS else self.set, self.method.split("-")[0], self.init
 
 
 def cells(sets: Sequence[str], methods: Sequence[str], inits: Sequence[str], runs: int = RUNS) -> list[Cell]:
-    """The cells of a choice, in the order of the table; an empty choice means everything.
+    """The chosen cells, in the order of the table; an empty choice means all.
 
-    The printed rows, and more where they explain one: plain ISM from the spectral start, the authors' ISM from both
+    The printed rows, and more that explain them: plain ISM from the spectral start, the authors' ISM from both
     starts, the authors' SM from the spectral start, and the variant sets with ISM from the spectral start.
     """
     chosen = []
@@ -132,10 +132,10 @@ def table_task(name: str) -> Task:
 
 
 def run_cell(cell: Cell, budget: float) -> dict[str, Any]:
-    """Run a cell: a plain dict with its settings, its runs, and a note if the budget in seconds ran out.
+    """Run a cell: a plain dict with its settings, its runs, and a note if the budget in seconds was exceeded.
 
-    A random start's run i has the seed i. Every run uses one thread, so that cells can run side by side, and its
-    time is what the processor spent on it, so that it means the same on a busy machine.
+    Run i of a random start has the seed i. Every run uses one thread, so that cells can run in parallel, and its time
+    is processor time, so that it does not depend on other processes.
     """
     task = table_task(cell.set)
     deadline = time.monotonic() + budget
@@ -156,7 +156,7 @@ def run_cell(cell: Cell, budget: float) -> dict[str, Any]:
 
 
 def settings(cell: Cell) -> dict[str, Any]:
-    """What a stored cell must have in common with a wanted one to stand for it."""
+    """The settings in which a stored cell must agree with a requested one to be reused."""
     from .. import __version__
 
     task = table_task(cell.set)
@@ -172,7 +172,7 @@ def _ours(cell: Cell, task: Task, seed: int, deadline: float) -> dict[str, Any]:
     solver = Timed(_solver(cell.method), deadline)
     parameters: dict[str, Any] = dict(task.parameters)
     model = KDAC(
-        solver=cast(Any, solver),
+        solver=solver,
         init="spectral" if cell.init == "SI" else "random",
         n_init=1,
         max_iter=PLAIN_ROUNDS if cell.method == "ISM-plain" else 100,
@@ -189,7 +189,7 @@ def _ours(cell: Cell, task: Task, seed: int, deadline: float) -> dict[str, Any]:
     residual = float(model.history_["residual"][-1])
     status = model.status_
     if cell.method == "ISM-plain" and steps[-1] == PLAIN_STEPS:
-        # a cycle of even length ends each round where it began, which looks like rest
+        # a cycle of even length ends each round at its start, which looks like convergence
         status = f"not stationary: the last W step used up its {PLAIN_STEPS} steps at a residual of {residual:.1g}"
     figures = {
         "cq": model.quality_,

@@ -1,4 +1,4 @@
-"""What a table or figure of the paper leaves behind: files, and a section of the page that shows them all."""
+"""The output of a table or figure of the paper: files, and a section of the page."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Section:
     Attributes
     ----------
     name : str
-        As on the command line, such as "figure3".
+        The name on the command line, such as "figure3".
     title : str
     caption : str
-        What is seen, in a few plain sentences.
+        A description in a few sentences.
     pictures : sequence of Path
         PNG files.
     columns : sequence of str
@@ -26,7 +26,7 @@ class Section:
     rows : sequence of sequences
         Cells as strings or numbers.
     figures : dict
-        All numbers, JSON-able, as written to ``<name>.json``.
+        All numbers, JSON-serialisable, as written to ``<name>.json``.
     """
 
     name: str

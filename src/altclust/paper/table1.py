@@ -1,4 +1,4 @@
-"""Table 1, reproduced: run its cells, keep each as it ends, and lay ours beside what is printed."""
+"""Reproduction of Table 1: run its cells, store each result, and compare ours with the printed values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ..base.parallel import end_with_parent
-from ..files.atomic import write_whole
+from ..files.atomic import write_atomically
 from .expected import MEASURES, RULE, agrees, printed
 from .page import build_page
 from .runs import METHODS, VARIANTS, Cell, run_cell, settings
@@ -24,18 +24,18 @@ Record = dict[str, Any]
 
 
 def stored(cell: Cell, out: Path, budget: float) -> Record | None:
-    """The cell as an earlier run left it, if that has the same settings and did not run out of a smaller budget."""
+    """The stored record of a cell, if it has the same settings and did not exceed a smaller budget."""
     try:
         record = json.loads(_path(cell, out).read_text(encoding="utf-8"))
         same = all(record.get(key) == value for key, value in settings(cell).items())
-        _shown(summarise(record))  # what cannot be shown is computed again
+        _shown(summarise(record))  # fails for a damaged record, which is then computed again
         return record if same and (not record["note"] or budget <= record["budget"]) else None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError):
         return None
 
 
 def run_cells(wanted: Sequence[Cell], out: Path, *, jobs: int = 1, budget: float = BUDGET) -> Iterator[Cell]:
-    """Run cells side by side in processes, the longest first; yields each when it is done and its file written."""
+    """Run cells in parallel processes, the longest first; yields each cell after its file is written."""
     longest_first = sorted(wanted, key=lambda cell: -cell.seconds)
     tasks = (delayed(_run_and_keep)(cell, out, budget) for cell in longest_first)
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs + 1)(tasks)
@@ -53,15 +53,15 @@ def _path(cell: Cell, out: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text whole or not at all, with its folder if needed."""
+    """Write a text file atomically; creates its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 def summarise(record: Record) -> dict[str, Any]:
-    """Means and standard deviations over the runs that ended, beside the printed figures and whether they agree."""
+    """Means and standard deviations over the finished runs, the printed values, and whether they agree."""
     cell = Cell(**record["cell"])
-    # a run that was cut off is not a result, unless there is no other
+    # a cancelled run is used only if there is no other
     runs = [run for run in record["runs"] if not run["cancelled"]] or record["runs"]
     row = printed().get(cell.printed_row, {})
     measures = {}
@@ -111,9 +111,9 @@ COLUMNS = (
 
 _CAPTION = (
     "Every row of Table 1, ours beside the printed one; random starts (RI) as mean ± standard deviation of single "
-    "runs with the seeds 0, 1, …. The true cost is −HSIC(XW, U) + λ HSIC(XW, Y); theirs, which the paper prints, has "
-    "the first q columns of Y after the new labels were appended in place of Y. Seconds are processor time of one "
-    "thread. Iterations are summed over all rounds; the longest W step is the largest count in one round."
+    "runs with the seeds 0, 1, …. The true cost is −HSIC(XW, U) + λ HSIC(XW, Y); in theirs, which the paper prints, Y "
+    "is replaced by the first q columns of Y with the new labels appended. Seconds are processor time of one thread. "
+    "Iterations are summed over all rounds; the longest W step is the largest count in one round."
 )
 
 
@@ -171,12 +171,12 @@ def _shown(row: dict[str, Any]) -> list[str]:
 def _number(value: float) -> str:
     if value == int(value) and abs(value) >= 2:
         return str(int(value))
-    # without a minus before a zero that rounding made
+    # no minus sign before a rounded zero
     return f"{value:.{3 if abs(value) < 10 else 1}f}".replace("-0.000", "0.000")
 
 
 def markdown(section: Section) -> str:
-    """A section as Markdown, the table with a pipe in no cell."""
+    """A section as Markdown; pipes in cells are replaced."""
     lines = [f"# {section.title}", "", section.caption, "", "| " + " | ".join(section.columns) + " |"]
     lines.append("|" + " --- |" * len(section.columns))
     lines += ["| " + " | ".join(str(cell).replace("|", "/") for cell in row) + " |" for row in section.rows]

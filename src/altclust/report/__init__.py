@@ -1,7 +1,7 @@
-"""One view of a table as one page that opens anywhere: a model -> a plain dict -> HTML.
+"""The report on a view as one self-contained page: a model -> a plain dict -> HTML.
 
-The page is a single file without requests: its pictures are SVG that we write ourselves, coloured by CSS variables, so
-that they print, follow the reader's dark mode and stay small. A drawing library in the page would take megabytes.
+The page is a single file that works offline. Its plots are our own SVG, coloured by CSS variables, so that they print,
+follow the reader's dark mode and stay small; a plotting library in the page would take megabytes.
 """
 
 from .comparing import render_comparison

@@ -1,4 +1,4 @@
-"""A value per round as a line in SVG."""
+"""A line chart of one value per round, in SVG."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 360, 180
-LEFT, RIGHT, TOP, BOTTOM = 52, 346, 10, 154  # edges of what is drawn
+LEFT, RIGHT, TOP, BOTTOM = 52, 346, 10, 154  # edges of the plot
 MOST_DOTS = 60
-LEAST_RANGE = 1e-3  # of the values, below which a line is drawn as flat
+LEAST_RANGE = 1e-3  # relative range below which a line is drawn as flat
 
 
 def line_chart(
     values: Sequence[float | None], label: str, *, log: bool = False, bound: float | None = None, sampled: int = 0
 ) -> Markup:
-    """A line over the rounds; empty where there is nothing to draw.
+    """A line over the rounds; empty where there are no values.
 
     Parameters
     ----------
     values : sequence of float or None
     label : str
-        What the picture shows, for those who hear it.
+        Text for screen readers.
     log : bool
-        Whether heights are logarithms; what is not positive is then left out.
+        Whether the axis is logarithmic; values that are not positive are then left out.
     bound : float, optional
-        Where to draw a dashed line.
+        Position of a dashed line.
     sampled : int
-        How many of the first rounds to shade.
+        Number of first rounds to shade.
     """
     heights = [(i, math.log10(v) if log else v) for i, v in enumerate(values) if v is not None and (v > 0 or not log)]
     if not heights:
@@ -63,20 +63,20 @@ def line_chart(
 
 
 def _range(heights: Sequence[float]) -> tuple[float, float]:
-    """The lowest and the highest, with some room."""
+    """The lowest and the highest value, with a margin."""
     low, high = min(heights), max(heights)
     room = max(0.08 * (high - low), LEAST_RANGE * max(abs(low), abs(high))) or 1.0
     return low - room, high + room
 
 
 def _powers(low: float, high: float) -> list[tuple[float, str]]:
-    """Whole powers of ten between two logarithms, and how they are written."""
+    """Whole powers of ten between two logarithms, with their labels."""
     step = max(1, math.ceil((high - low) / 4))
     return [(float(e), _minus(f"{10.0**e:g}")) for e in range(math.ceil(low), math.floor(high) + 1, step)]
 
 
 def _round_numbers(low: float, high: float) -> list[tuple[float, str]]:
-    """A few round numbers between two heights, and how they are written."""
+    """A few round numbers between two values, with their labels."""
     power = 10.0 ** math.floor(math.log10((high - low) / 2))
     step = power * next(f for f in (1, 2, 5, 10) if (high - low) / (f * power) <= 4)
     decimals = max(0, -math.floor(math.log10(step)))

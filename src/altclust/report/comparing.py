@@ -1,4 +1,4 @@
-"""A comparison of methods -> one page."""
+"""A comparison of methods -> one HTML page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from ..base.backend import Array
-from .html import environment, own
+from ..base.sampling import sample_rows
+from .html import environment, style
 from .labelling import MOST_LEVELS, collapse, given_labellings
 from .svg import markers, places, scatter
 
-MOST_DRAWN = 800  # points in each of a dozen small pictures
+MOST_DRAWN = 800  # points in each of a dozen small plots
 FIGURES = {"clusters": "{:.0f}", "quality": "{:.2f}", "silhouette": "{:.2f}"}
 
 
@@ -27,23 +28,23 @@ def render_comparison(
     name: str = "table",
     command: str | None = None,
 ) -> str:
-    """One HTML page that shows what several methods found.
+    """One HTML page that compares the results of several methods.
 
     Parameters
     ----------
     table, labels, agreement : DataFrame
         As in `altclust.comparison.Comparison`.
     Z : array, shape (n, 2)
-        Where to draw the rows.
+        Coordinates of the rows in the plots.
     given : DataFrame, optional
-        What was given, by name.
+        What was given, one column per clustering.
     name : str
-        What the table is called.
+        The name of the table.
     command : str, optional
-        The command line that makes it again.
+        The command that gives the same result again.
     """
     n = len(Z)
-    rows = np.arange(n) if n <= MOST_DRAWN else np.sort(np.random.default_rng(0).choice(n, MOST_DRAWN, replace=False))
+    rows = sample_rows(n, MOST_DRAWN, np.random.default_rng(0))
     x, y = places(Z[rows, 0].tolist(), Z[rows, 1].tolist())
     clusterings = [*given_labellings(given, n), *given_labellings(labels if labels.shape[1] else None, n)]
     pictures = []
@@ -64,11 +65,11 @@ def render_comparison(
                 "lines": agreement.astype(object).where(agreement.notna(), None).to_numpy().tolist(),
             },
             pictures=pictures,
-            note=f"{MOST_DRAWN} of {n:,} rows are drawn." if n > MOST_DRAWN else "",
+            note=f"A random sample of {MOST_DRAWN} of {n:,} rows is shown." if n > MOST_DRAWN else "",
             command=command,
             version=version("altclust"),
             marks=markers([-1, *range(MOST_LEVELS)]),
-            style=own("page.css"),
+            style=style(),
         )
     )
 

@@ -1,4 +1,4 @@
-"""Which rows are drawn, where, and what is told of each."""
+"""Which rows are plotted, where, and what the hover text of each contains."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pandas as pd
 from .labelling import Labelling
 from .sentences import cell, text
 
-MOST_DRAWN = 4000  # rows; more only hide each other
-FEWEST = 20  # rows that every cluster keeps, if it has as many
-MOST_COLUMNS = 8  # that are told of a row
-MOSTLY = 0.6  # share of a direction that its named features hold together
+MOST_DRAWN = 4000  # rows; more points hide each other
+FEWEST = 20  # rows of every cluster, if it has as many
+MOST_COLUMNS = 8  # in a hover text
+MOSTLY = 0.6  # share of a direction from which one column names it
 
 
 def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.ndarray:
-    """The rows that are drawn, in order: all, or a fixed random choice with some rows of every cluster."""
+    """The rows that are plotted, in order: all, or a fixed random sample with some rows of every cluster."""
     n = len(labellings[0].codes)
     if n <= most:
         return np.arange(n)
@@ -31,13 +31,13 @@ def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.nd
 
 
 def positions(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both coordinates of the projected rows Z, shape (m, q); a single direction is spread out by chance."""
+    """Both coordinates of the projected rows Z, shape (m, q); with one direction, the second is random."""
     y = Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z))
     return Z[:, 0], y
 
 
 def axis_name(number: int, direction: np.ndarray, spreads: np.ndarray, names: Sequence[str]) -> str:
-    """A direction by the columns that matter most in it.
+    """The name of a direction: the columns with the largest share.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ def axis_name(number: int, direction: np.ndarray, spreads: np.ndarray, names: Se
     parts = parts / (parts.sum() or 1.0)
     order = np.argsort(-parts, kind="stable")[:2]
     top = order[:1] if parts[order[0]] >= MOSTLY else order
-    mostly = "mostly" if parts[top].sum() >= 0.5 else "a mix, foremost"
-    return f"learnt direction {number} ({mostly} {', '.join(names[j] for j in top)})"
+    mostly = "mostly" if parts[top].sum() >= 0.5 else "mixed, most"
+    return f"direction {number} ({mostly} {', '.join(names[j] for j in top)})"
 
 
-def told_columns(values: pd.DataFrame, weights: dict[str, float]) -> list[int]:
-    """The weightiest columns of the table, by their places."""
+def hover_columns(values: pd.DataFrame, weights: dict[str, float]) -> list[int]:
+    """The positions of the columns with the largest weights."""
     order = sorted(range(values.shape[1]), key=lambda j: -weights.get(text(values.columns[j]), 0.0))
     return order[:MOST_COLUMNS]
 
@@ -64,18 +64,18 @@ def told_columns(values: pd.DataFrame, weights: dict[str, float]) -> list[int]:
 def drawing(
     Z: np.ndarray, rows: np.ndarray, labellings: Sequence[Labelling], values: pd.DataFrame, ids: Any, axes: list[str]
 ) -> dict[str, Any]:
-    """The drawn rows as plain lists.
+    """The plotted rows as plain lists.
 
     Parameters
     ----------
     Z : array, shape (m, q)
-        The drawn rows in the learnt directions.
+        The plotted rows in the learnt directions.
     rows : int array, shape (m,)
         Which they are.
     labellings : sequence of Labelling
-        Of all rows, what was found first.
+        Of all rows; the new clustering first.
     values : DataFrame, shape (m, c)
-        What is told of the drawn rows.
+        The values in the hover text.
     ids : sequence of length m, or None
         Their names.
     axes : list of str
@@ -88,7 +88,7 @@ def drawing(
         "directions": Z.shape[1],
         "total": total,
         "drawn": len(rows),
-        "note": "" if len(rows) == total else f"{len(rows):,} of {total:,} rows are drawn, chosen at random.",
+        "note": "" if len(rows) == total else f"A random sample of {len(rows):,} of {total:,} rows is shown.",
         "x": [float(f"{v:.4g}") for v in x],
         "y": [float(f"{v:.4g}") for v in y],
         "codes": [labelling.codes[rows].tolist() for labelling in labellings],

@@ -1,4 +1,4 @@
-"""How far each cluster lies from all other rows, column by column."""
+"""Effect sizes: how much each cluster differs from all other rows, column by column."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from .sentences import against, share, text
+from .sentences import share, text, with_others
 
-MOST_LEVELS = 30  # of a text column; more are names or identifiers
-LARGEST = 10.0  # without any spread in the groups a difference is infinite
+MOST_LEVELS = 30  # of a text column; columns with more are names or identifiers
+LARGEST = 10.0  # the effect is infinite where the groups have no variance
 
 
 @dataclass(frozen=True)
 class ColumnEffect:
-    """One column seen from every cluster.
+    """The effect sizes of one column, one per cluster.
 
     Attributes
     ----------
     name : str
     size : array, shape (k,)
-        Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it cannot be told.
+        Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined.
     inside, outside : arrays, shape (k,)
         Mean, or share of the level, among the cluster's rows and among all others.
     levels : list of str, optional
-        For text, the level that each cluster's figures are about.
+        For text, the level with the largest effect in each cluster.
     """
 
     name: str
@@ -45,9 +45,9 @@ def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[Colu
     ----------
     values : DataFrame, shape (n, m)
     codes : int array, shape (n,)
-        The cluster of every row; −1 is in no cluster, but among the others of each.
+        The cluster of every row; −1 is in no cluster, and counts among the other rows of each.
     k : int
-        Clusters.
+        Number of clusters.
     """
     found = (_column_effect(text(name), values.iloc[:, j], codes, k) for j, name in enumerate(values.columns))
     return [effect for effect in found if effect is not None]
@@ -59,7 +59,7 @@ def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> C
         return _of_numbers(name, column.to_numpy(dtype=float, na_value=np.nan), codes, k)
     try:
         levels, names = pd.factorize(column)
-    except TypeError:  # lists and the like have no levels
+    except TypeError:  # lists and the like cannot be factorised
         return None
     if not 2 <= len(names) <= MOST_LEVELS or len(names) > max(2, len(column) // 2):
         return None
@@ -70,20 +70,20 @@ def _of_numbers(name: str, x: np.ndarray, codes: np.ndarray, k: int) -> ColumnEf
     known = np.isfinite(x)
     if not known.all():
         x, codes = x[known], codes[known]
-    scale = float(np.max(np.abs(x), initial=0.0)) or 1.0  # squares of what is left neither overflow nor underflow
+    scale = float(np.max(np.abs(x), initial=0.0)) or 1.0  # so that squares neither overflow nor underflow
     x = x / scale
     middle = x.mean() if len(x) else 0.0
     x = x - middle
-    member = codes + 1  # those in no cluster first
+    member = codes + 1  # unknown rows first
     counts, sums = (np.bincount(member, w, minlength=k + 1) for w in (None, x))
     n, others = counts[1:], len(x) - counts[1:]
-    told = (n > 0) & (others > 0)
+    defined = (n > 0) & (others > 0)
     inside = sums[1:] / np.maximum(n, 1)
     outside = (x.sum() - sums[1:]) / np.maximum(others, 1)
     scatter = x @ x - n * inside**2 - others * outside**2
     spread = np.sqrt(np.maximum(scatter, 0) / np.maximum(len(x) - 2, 1))
-    difference = np.where(told, inside - outside, 0.0)
-    difference[np.abs(difference) < 1e-12] = 0.0  # what rounding leaves of equal means
+    difference = np.where(defined, inside - outside, 0.0)
+    difference[np.abs(difference) < 1e-12] = 0.0  # rounding errors of equal means
     size = np.clip(difference / np.maximum(spread, 1e-12), -LARGEST, LARGEST)
     return ColumnEffect(name, size, (inside + middle) * scale, (outside + middle) * scale)
 
@@ -108,7 +108,7 @@ def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[
     Returns
     -------
     list of dict
-        name, level (None for numbers), effect, inside, outside, and comparison, which is both in words.
+        name, level (None for numbers), effect, inside, outside, and comparison, the last two as text.
     """
     sizes = np.array([effect.size[cluster] for effect in effects])
     order = np.argsort(-np.abs(sizes), kind="stable")[:most]
@@ -124,5 +124,5 @@ def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
         "effect": round(float(effect.size[cluster]), 3),
         "inside": inside,
         "outside": outside,
-        "comparison": against(inside, outside) if level is None else f"{share(inside)} against {share(outside)}",
+        "comparison": with_others(inside, outside) if level is None else f"{share(inside)} (others {share(outside)})",
     }

@@ -1,4 +1,4 @@
-"""Summaries -> one page."""
+"""Summaries -> one HTML page."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from ..base.errors import InputError
-from ..files.model_archive import write_whole
+from ..files.model_archive import write_atomically
 from .chart import line_chart
 from .labelling import MOST_LEVELS
+from .palette import css_variables
 from .sentences import rows, share
 from .svg import markers, places, scatter, swatch
 
 GLOSSES = {
-    "A local minimum": "No small turn of the learnt directions makes the view better.",
-    "A strict local minimum": "No small turn of the learnt directions makes the view better.",
-    "W spans all columns": "All columns are in the view, so there were no directions to choose.",
-    "Not stationary": "The directions could still be turned a little towards a better view.",
-    "Stationary": "Small turns of the learnt directions hardly change the view.",
-    "A saddle": 'A turn of the learnt directions would make the view better: try solver="newton" or another start.',
+    "A local minimum": "No small change of the directions improves the result.",
+    "A strict local minimum": "No small change of the directions improves the result.",
+    "W spans all columns": "All directions are used, so there was none to choose.",
+    "Not stationary": "A small change of the directions would still improve the result.",
+    "Stationary": "Small changes of the directions hardly change the result.",
+    "A saddle": 'A change of the directions would improve the result: try solver="newton" or another start.',
 }
 
 
 def render(*views: dict[str, Any]) -> str:
-    """One HTML page that shows one or several views and needs nothing beside itself.
+    """One self-contained HTML page on one or several views.
 
     Parameters
     ----------
@@ -42,29 +43,29 @@ def render(*views: dict[str, Any]) -> str:
         .render(
             views=[view | {"pictures": pictures(view)} for view in views],
             marks=markers([-1, *range(MOST_LEVELS)]),
-            style=own("page.css"),
-            script=own("page.js"),
+            style=style(),
+            script=template_file("page.js"),
         )
     )
 
 
 def environment() -> Environment:
-    """Where the templates are, and what they may call; every string that they are given is escaped."""
+    """The template environment; every string that is passed to a template is escaped."""
     made = Environment(loader=PackageLoader("altclust.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"rows": rows, "share": share}
-    made.globals |= {"swatch": swatch, "gloss": gloss}
+    made.globals |= {"swatch": swatch, "in_plain_words": in_plain_words}
     return made
 
 
 def write_report(path: str | os.PathLike, *views: dict[str, Any]) -> None:
-    """Write `render(*views)` to a file, which is there whole or not at all."""
+    """Write `render(*views)` to a file, completely or not at all."""
     page = render(*views)
-    # Half of a surrogate pair, which a damaged file may hold, has no place in UTF-8.
-    write_whole(path, lambda temporary: temporary.write_text(page, encoding="utf-8", errors="replace"))
+    # A damaged file may hold half of a surrogate pair, which UTF-8 cannot encode.
+    write_atomically(path, lambda temporary: temporary.write_text(page, encoding="utf-8", errors="replace"))
 
 
 def pictures(view: dict[str, Any]) -> dict[str, Any]:
-    """The pictures of one view as SVG, and what its script must know of the points."""
+    """The plots of one view as SVG, and the data of the points for the script."""
     drawn = view["drawing"]
     x, y = places(drawn["x"], drawn["y"])
     names = [view["alternative"], *(one["name"] for one in view["given"])]
@@ -87,19 +88,24 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
             "columns": drawn["columns"],
             "values": drawn["values"],
         },
-        "value": line_chart(history["value"], "The cost after each round", sampled=sampled),
+        "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
         "change": line_chart(
-            history["change_W"], "How far the directions moved", log=True, bound=view["tol"], sampled=sampled
+            history["change_W"], "Change of the directions in each round", log=True, bound=view["tol"], sampled=sampled
         ),
         "sampled": sampled,
     }
 
 
-def gloss(verdict: str) -> str:
-    """What a certificate means, without its mathematics."""
+def in_plain_words(verdict: str) -> str:
+    """The verdict of a certificate in plain words."""
     return next((plain for start, plain in GLOSSES.items() if verdict.startswith(start)), "")
 
 
-def own(name: str) -> Markup:
-    """A file of ours, which may stand in a page as it is."""
+def style() -> Markup:
+    """The style sheet of all pages."""
+    return Markup(css_variables()) + template_file("page.css")
+
+
+def template_file(name: str) -> Markup:
+    """The text of one of our own files, which is inserted without escaping."""
     return Markup(resources.files("altclust.report").joinpath("templates", name).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Labels of any kind as named codes, and two of them as a table of counts."""
+"""Labels of any kind as named codes, and the cross table of two of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..base.errors import InputError
 from ..base.validation import is_unknown
 from .sentences import text
 
-MOST_LEVELS = 30  # that a legend or a table shows; the smaller ones are put together
+MOST_LEVELS = 30  # in a legend or a table; smaller clusters are put together
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Labelling:
     ----------
     name : str
     levels : list of str
-        What its clusters are called.
+        The names of its clusters.
     codes : int array, shape (n,)
         The cluster of every row; −1 is unknown.
     others : int
-        How many clusters the last level puts together; 0 where every cluster has its own.
+        Number of clusters that the last level puts together; 0 where every cluster has its own.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Labelling:
 
 
 def as_frame(table: Any) -> pd.DataFrame:
-    """A pandas frame of whatever holds rows: frames, series, dicts, arrays, nested lists."""
+    """A pandas frame from frames, series, dicts, arrays or nested lists."""
     if isinstance(table, pd.DataFrame):
         return table
     if hasattr(table, "to_dicts"):  # polars frame
@@ -62,13 +62,13 @@ def as_frame(table: Any) -> pd.DataFrame:
 
 
 def check_length(argument: str, found: int, n: int) -> None:
-    """Refuse what is not there for each row."""
+    """Refuse an argument without one entry per row."""
     if found != n:
-        raise InputError(f"{argument} has {found} rows but X has {n}: pass one for each row of X.")
+        raise InputError(f"has {found} rows but X has {n}: pass one for each row of X.", argument=argument)
 
 
 def given_labellings(given: Any, n: int) -> list[Labelling]:
-    """What is given, one labelling per column."""
+    """The given clusterings, one labelling per column."""
     if given is None:
         return []
     frame = as_frame(given)
@@ -77,7 +77,7 @@ def given_labellings(given: Any, n: int) -> list[Labelling]:
 
 
 def _name(frame: pd.DataFrame, j: int) -> str:
-    """What a column is called; columns that are only numbered are "given"."""
+    """The name of a column; "given" where columns are only numbered."""
     if isinstance(frame.columns[j], str):
         return text(frame.columns[j])
     return "given" if frame.shape[1] == 1 else f"given {j + 1}"
@@ -87,16 +87,16 @@ def _encode(name: str, column: pd.Series) -> Labelling:
     codes, levels = pd.factorize(column)
     try:
         order = sorted(range(len(levels)), key=lambda i: levels[i])
-    except TypeError:  # strings beside numbers have no order
+    except TypeError:  # strings and numbers have no common order
         order = list(range(len(levels)))
     order = [i for i in order if not is_unknown(levels[i])]
-    place = np.full(len(levels) + 1, -1)  # the last is for the code −1
+    place = np.full(len(levels) + 1, -1)  # the last entry is for the code −1
     place[order] = np.arange(len(order))
     return Labelling(name, [text(levels[i]) for i in order], place[codes])
 
 
 def alternative_labelling(name: str, labels: Any, n: int, n_clusters: int, names: dict[int, str] | None) -> Labelling:
-    """What was found; clusters without a name of their own are called by their number."""
+    """The new clustering; clusters without a name are numbered."""
     codes = np.asarray(labels).astype(np.int64)
     check_length("labels", len(codes), n)
     names = names or {}
@@ -105,7 +105,7 @@ def alternative_labelling(name: str, labels: Any, n: int, n_clusters: int, names
 
 
 def collapse(labelling: Labelling, most: int = MOST_LEVELS) -> Labelling:
-    """The largest clusters as they are, and the rest as one."""
+    """The largest clusters, and all others as one."""
     if len(labelling.levels) <= most:
         return labelling
     largest = np.sort(np.argsort(-labelling.sizes, kind="stable")[: most - 1])
@@ -118,7 +118,7 @@ def collapse(labelling: Labelling, most: int = MOST_LEVELS) -> Labelling:
 
 
 def cross(rows: Labelling, columns: Labelling) -> np.ndarray:
-    """How many rows each pair of clusters shares; the last row and column are those of unknown rows."""
+    """The number of rows in each pair of clusters; the last row and column count unknown rows."""
     shape = len(rows.levels) + 1, len(columns.levels) + 1
     pairs = np.where(rows.codes < 0, shape[0] - 1, rows.codes) * shape[1]
     pairs += np.where(columns.codes < 0, shape[1] - 1, columns.codes)

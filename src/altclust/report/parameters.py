@@ -1,4 +1,4 @@
-"""The parameters of a view: their values, what they mean, and who chose them."""
+"""The parameters of a view: values, meanings, and how they were chosen."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 MEANINGS = {
-    "n_clusters": "clusters that were looked for",
-    "n_components": "learnt directions",
-    "sigma": "how far apart rows may be and still count as neighbours",
-    "novelty_weight": "the price of resembling what was given",
-    "subtract_given": "whether the means of the given clusters were taken away first",
-    "scaling": "in which units the price counts",
-    "solver": "how the directions were found",
-    "engine": "how distances were computed",
-    "init": "where the search began",
-    "n_init": "random starts, where the search began at random",
-    "rounding": "how clusters were made of the embedding",
-    "max_iter": "rounds at most",
-    "tol": "how little the directions may still move at the end",
-    "random_state": "the seed of everything random",
+    "n_clusters": "number of clusters",
+    "n_components": "number of learnt directions",
+    "sigma": "kernel width: the distance up to which rows count as neighbours",
+    "novelty_weight": "penalty for overlap with what was given",
+    "subtract_given": "whether the means of the given clusters were subtracted first",
+    "scaling": "how the penalty is scaled",
+    "solver": "optimiser of the directions",
+    "engine": "how the kernel was computed",
+    "init": "start of the directions",
+    "n_init": "number of random starts, where the start is random",
+    "rounding": "how clusters were made from the embedding",
+    "max_iter": "largest number of rounds",
+    "tol": "change of the directions at which the solver stops",
+    "random_state": "random seed",
 }
 SEARCHED = ("n_clusters", "n_components", "sigma", "subtract_given")
 
@@ -54,5 +54,5 @@ def _origin(model: Any, name: str) -> str:
     asked = getattr(model, name)
     if not isinstance(asked, str) or asked != "auto":
         default = signature(type(model)).parameters[name].default
-        return "the default" if np.array_equal(asked, default) else "as asked for"
+        return "default" if np.array_equal(asked, default) else "set"
     return "searched for" if model.tuning_ is not None and name in SEARCHED else "chosen by altclust"

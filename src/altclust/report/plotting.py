@@ -1,4 +1,4 @@
-"""Pictures of a fitted view, as matplotlib axes that can be composed."""
+"""Plots of a fitted view as matplotlib axes, which can be combined."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
+from ..base.errors import one_line
+from ..base.sampling import sample_rows
+from .palette import COLOURS, UNKNOWN, mark
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's palette, which stays distinct for colour-blind readers, with a shape for each colour
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 SHAPES = ("o", "s", "^", "D", "v", "P", "X", "*")
 LONGEST = 60  # characters of a name
-MOST_DRAWN = 20_000  # points in one picture: more hide each other
+MOST_DRAWN = 20_000  # points in one plot: more hide each other
 
 
 def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
@@ -32,12 +34,11 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
     codes, names = _factorised(labels)
     if np.any(codes < 0):
         x, y = points[codes < 0].T
-        ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color="0.7", label="unknown")
+        ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color=UNKNOWN, label="unknown")
     for code, name in enumerate(names):
-        colour = COLOURS[code % len(COLOURS)]
-        shape = SHAPES[(code + code // len(COLOURS)) % len(SHAPES)]  # colours come again with other shapes
+        colour, shape = mark(code)
         x, y = points[codes == code].T
-        ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=colour, marker=shape, label=_plain(name))
+        ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=COLOURS[colour], marker=SHAPES[shape], label=_plain(name))
     ax.set_title(_plain(title))
     if len(names) <= 10:
         ax.legend(title="cluster", fontsize="small", loc="best")
@@ -45,7 +46,7 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
 
 
 def _factorised(labels: Any) -> tuple[np.ndarray, list[Any]]:
-    """Codes and levels; levels that cannot be compared with each other are sorted as text."""
+    """Codes and levels; levels that cannot be compared are sorted as text."""
     column = pd.Series(np.asarray(labels, dtype=object))
     column = column.where(column.notna() & (column != -1), None)
     try:
@@ -56,14 +57,13 @@ def _factorised(labels: Any) -> tuple[np.ndarray, list[Any]]:
 
 
 def _plain(text: Any) -> str:
-    """Text that matplotlib draws as it is: a dollar sign would begin a formula, an underscore hide a legend."""
-    line = " ".join(str(text).split())
-    said = (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…").replace("$", r"\$")
-    return "\u200b" + said if said.startswith("_") else said
+    """Text without special meaning in matplotlib: "$" starts a formula, a leading "_" hides a legend entry."""
+    line = one_line(text, LONGEST).replace("$", r"\$")
+    return "\u200b" + line if line.startswith("_") else line
 
 
 def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) -> np.ndarray:
-    """What was given and what was found, side by side in the same learnt directions.
+    """The given and the new clusters side by side, in the same learnt directions.
 
     Parameters
     ----------
@@ -91,9 +91,7 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
         size = (5 * len(panels), 4.4)
         _, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=True, layout="constrained")
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    rows = np.arange(len(Z))
-    if len(rows) > MOST_DRAWN:
-        rows = np.sort(np.random.default_rng(0).choice(len(rows), MOST_DRAWN, replace=False))
+    rows = sample_rows(len(Z), MOST_DRAWN, np.random.default_rng(0))
     flat = Z.shape[1] < 2
     points = np.column_stack([Z[rows, 0], np.random.default_rng(0).uniform(size=len(rows)) if flat else Z[rows, 1]])
     for ax, (title, labels) in zip(axes, panels, strict=True):
@@ -102,12 +100,12 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
         ax.set_xlabel("learnt direction 1")
         if flat:
             ax.set_yticks([])
-    axes[0].set_ylabel("spread at random" if flat else "learnt direction 2")
+    axes[0].set_ylabel("random" if flat else "learnt direction 2")
     return axes
 
 
 def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:
-    """The objective F round by round, and how far the directions still moved.
+    """The objective F and the change of the directions, round by round.
 
     Parameters
     ----------
@@ -118,7 +116,7 @@ def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib Axes
-        Of F; the changes are drawn on a second axis, to the right.
+        Of F; the changes have a second axis, on the right.
     """
     ax = ax or plt.subplots(figsize=(5, 3.4), layout="constrained")[1]
     rounds = np.arange(1, model.n_iter_ + 1)
@@ -135,7 +133,7 @@ def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:
 
 
 def plot_features(model: Any, ax: Axes | None = None, top: int = 15) -> Axes:
-    """Which features carry the view: the largest of ``feature_weights_`` as bars.
+    """The largest of ``feature_weights_`` as bars.
 
     Parameters
     ----------
@@ -143,7 +141,7 @@ def plot_features(model: Any, ax: Axes | None = None, top: int = 15) -> Axes:
         Fitted.
     ax : matplotlib Axes, optional
     top : int
-        Bars at most.
+        Largest number of bars.
     """
     weights = np.asarray(model.feature_weights_)
     names = getattr(model, "feature_names_in_", [f"column {j}" for j in range(len(weights))])
@@ -152,15 +150,13 @@ def plot_features(model: Any, ax: Axes | None = None, top: int = 15) -> Axes:
     ax.barh(np.arange(len(order)), 100 * weights[order], color=COLOURS[0])
     ax.set_yticks(np.arange(len(order)), [_plain(names[j]) for j in order])
     ax.invert_yaxis()
-    ax.set_xlabel("share of the view, %")
-    ax.set_title(
-        "Features that carry the view" if len(order) == len(weights) else f"The {len(order)} weightiest features"
-    )
+    ax.set_xlabel("weight, %")
+    ax.set_title("Feature weights" if len(order) == len(weights) else f"The {len(order)} largest feature weights")
     return ax
 
 
 def plot_crosstab(given: Any, alternative: Any, ax: Axes | None = None) -> Axes:
-    """Rows in each pair of a given and a new cluster, coloured by their share of the given cluster.
+    """The number of rows in each pair of a given and a new cluster, coloured by the share of the given cluster.
 
     Parameters
     ----------

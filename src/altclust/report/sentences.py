@@ -1,10 +1,12 @@
-"""Plain words: numbers as people read them, and sentences about clusters."""
+"""Numbers as text, and sentences about clusters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from typing import Any
+
+from ..base.errors import one_line
 
 LONGEST = 80  # characters of a name or a cell
 NEGLIGIBLE, MEDIUM, LARGE, VERY_LARGE = 0.2, 0.5, 0.8, 1.3  # effect sizes at which the words change
@@ -15,26 +17,25 @@ def text(value: Any, longest: int = LONGEST) -> str:
     """A value as one short line: 1.0 is "1", and long text is cut."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
-    line = " ".join(str(value).split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return one_line(value, longest)
 
 
-def against(inside: float, outside: float) -> str:
-    """Two numbers with three digits that count, or as many as it takes to tell them apart.
+def with_others(inside: float, outside: float) -> str:
+    """A mean and that of all other rows, to three significant digits or as many as it takes to differ.
 
     Examples
     --------
-    >>> from altclust.report.sentences import against
-    >>> against(52134.0, 31040.0), against(2014.2, 1987.1), against(0.12, 31.04)
-    ('52,100 against 31,000', '2014 against 1987', '0.1 against 31.0')
+    >>> from altclust.report.sentences import with_others
+    >>> with_others(52134.0, 31040.0), with_others(2014.2, 1987.1), with_others(0.12, 31.04)
+    ('52,100 (others 31,000)', '2014 (others 1987)', '0.1 (others 31.0)')
     """
     least = _decimals(max(inside, outside, key=abs))
     pairs = [(_written(inside, decimals), _written(outside, decimals)) for decimals in range(least, least + 4)]
-    return " against ".join(next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
+    return "{} (others {})".format(*next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 
 
 def _decimals(value: float) -> int:
-    """Decimals that leave three digits; negative from ten thousand on, where whole numbers have too many."""
+    """Decimals for three significant digits; negative from ten thousand on."""
     if value == 0 or not math.isfinite(value):
         return 0
     magnitude = math.floor(math.log10(abs(value)))
@@ -86,13 +87,13 @@ def listing(parts: Sequence[str]) -> str:
 
 
 def strength(size: float) -> str:
-    """How large an effect is, as an adverb with its space; empty for a medium one."""
+    """The size of an effect as an adverb and a space; empty for a medium one."""
     bounds = ((VERY_LARGE, "much "), (LARGE, "clearly "), (MEDIUM, ""))
     return next((word for bound, word in bounds if abs(size) >= bound), "slightly ")
 
 
 def describe(feature: dict[str, Any]) -> str:
-    """One feature of a cluster, such as "much higher income (52.1 against 31.0)".
+    """One feature of a cluster, such as "much higher income, 52.1 (others 31.0)".
 
     Parameters
     ----------
@@ -101,13 +102,12 @@ def describe(feature: dict[str, Any]) -> str:
     """
     size, level = feature["effect"], feature["level"]
     if level is None:
-        return f"{strength(size)}{'higher' if size > 0 else 'lower'} {feature['name']} ({feature['comparison']})"
-    often = "more" if size > 0 else "less"
-    return f"{strength(size)}{often} often “{level}” in {feature['name']} ({feature['comparison']})"
+        return f"{strength(size)}{'higher' if size > 0 else 'lower'} {feature['name']}, {feature['comparison']}"
+    return f"{feature['name']} is “{level}” for {feature['comparison']}"
 
 
 def cluster_sentence(name: str, count: int, of: int, features: Sequence[dict[str, Any]]) -> str:
-    """What sets one cluster apart from all other rows.
+    """How one cluster differs from all other rows.
 
     Parameters
     ----------
@@ -123,5 +123,5 @@ def cluster_sentence(name: str, count: int, of: int, features: Sequence[dict[str
         return f"{start} is empty."
     named = [describe(f) for f in features[:MOST_NAMED] if abs(f["effect"]) >= NEGLIGIBLE]
     if not named:
-        return f"{start}: nothing sets it apart in any single column."
-    return f"{start} has {listing(named)}."
+        return f"{start}: no single column differs from the other rows."
+    return f"{start}: {'; '.join(named)}."

@@ -1,4 +1,4 @@
-"""A fitted model and its rows -> everything that the page says, as one plain dict."""
+"""A fitted model and its rows -> the content of the report, as one plain dict."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..core.metrics import table_nmi
-from .drawing import axis_name, drawing, drawn_rows, told_columns
+from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
 from .parameters import parameters
 from .sentences import NEGLIGIBLE, cluster_sentence, text
 from .verdict import headline
 
-MOST_FEATURES = 6  # that are drawn for a cluster
-MOST_WEIGHTS = 15  # features in the picture of the weights
-PREDICTED = "the clusters of these rows are predicted by a view that was found in other rows"
-UNTESTED = "whether it is stronger than chance was not computed"
-TOO_FEW = "too few rows to tell it from chance"
+MOST_FEATURES = 6  # shown for a cluster
+MOST_WEIGHTS = 15  # features in the chart of weights
+PREDICTED = "the clusters of these rows are predicted from a fit to other rows"
+UNTESTED = "significance was not tested"
+TOO_FEW = "too few rows to test significance"
 
 
 def summarise(
@@ -43,7 +43,7 @@ def summarise(
     confidence: bool = True,
     predicted: bool = False,
 ) -> dict[str, Any]:
-    """Everything that a report says of one view.
+    """The content of a report on one view.
 
     Parameters
     ----------
@@ -56,24 +56,24 @@ def summarise(
     labels : int array, shape (n,), optional
         The rows' alternative clusters; the model's own if left out.
     values : DataFrame with n rows, optional
-        The table in its own units, which tells clusters apart and is shown for a row; X if left out. Its columns that
-        have the name of a given one are left out.
+        The table in its original units, for descriptions of clusters and rows; X if left out. Columns with the name
+        of a given one are left out.
     ids : iterable of length n, optional
-        The rows' names; they are numbered from 1 if left out.
+        Row names; numbers from 1 if left out.
     name : str
-        What the table is called.
+        The name of the table.
     alternative : str
-        What the new clustering is called.
+        The name of the new clustering.
     cluster_names : dict of int to str, optional
-        What its clusters are called; "cluster 0" and so on if left out.
+        The names of its clusters; "cluster 0" and so on if left out.
     decisions : sequence of str
         Sentences about how the table was read.
     command : str, optional
-        The command line that makes the view again.
+        The command that gives the same result again.
     confidence : bool
-        Whether to compare with chance, which takes a dozen searches where the model has not done it yet.
+        Whether to test significance, which takes a dozen searches if the model has not done it yet.
     predicted : bool
-        Whether these are other rows than the model was fitted to: what speaks for the view speaks of those.
+        Whether these are other rows than those of the fit.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def summarise(
     >>> model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given)
     >>> summary = summarise(model, data.X, data.given, confidence=False)
     >>> len(summary["clusters"]), summary["headline"]["badge"]
-    (2, 'Not compared with chance')
+    (2, 'Significance not tested')
     """
     if isinstance(X, str | PathLike):
         raise InputError(f"X={str(X)!r} is a path: load the rows first.")
@@ -108,7 +108,9 @@ def summarise(
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    sure = _confidence(model) if confidence and not predicted else _no_confidence(PREDICTED if predicted else UNTESTED)
+    significance = (
+        _confidence(model) if confidence and not predicted else _no_confidence(PREDICTED if predicted else UNTESTED)
+    )
     return {
         "name": text(name),
         "alternative": found.name,
@@ -119,7 +121,7 @@ def summarise(
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             weights,
-            sure,
+            significance,
             model.status_ == "converged",
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
@@ -136,7 +138,7 @@ def summarise(
         "overlap": overlap,
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
-        "confidence": sure,
+        "confidence": significance,
         "certificate": _certificate(model),
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
@@ -216,27 +218,27 @@ def _drawing(
     Z = np.asarray(model.transform(drawn if hasattr(model, "feature_names_in_") else drawn.to_numpy()))
     spreads = drawn.to_numpy(dtype=float).std(axis=0)
     axes = [axis_name(i + 1, w, spreads, features) for i, w in enumerate(np.asarray(model.components_)[:2])]
-    told = told_columns(values, {w["name"]: w["weight"] for w in weights})
+    shown = hover_columns(values, {w["name"]: w["weight"] for w in weights})
     names = None
     if ids is not None:
         every = list(ids)
         check_length("ids", len(every), len(table))
         names = [every[i] for i in rows]
-    return drawing(Z, rows, labellings, values.iloc[rows, told], names, axes)
+    return drawing(Z, rows, labellings, values.iloc[rows, shown], names, axes)
 
 
 def _confidence(model: Any) -> dict[str, Any]:
     try:
-        sure = model.confidence_
+        confidence = model.confidence_
     except InputError:
         return _no_confidence(UNTESTED)
-    if math.isnan(sure.p_value):
-        return _no_confidence(TOO_FEW) | {"verdict": sure.verdict}
+    if math.isnan(confidence.p_value):
+        return _no_confidence(TOO_FEW) | {"verdict": confidence.verdict}
     return {
-        "p_value": float(sure.p_value),
-        "stability": float(sure.stability),
-        "is_real": bool(sure.is_real),
-        "verdict": sure.verdict,
+        "p_value": float(confidence.p_value),
+        "stability": float(confidence.stability),
+        "is_real": bool(confidence.is_real),
+        "verdict": confidence.verdict,
         "missing": None,
     }
 

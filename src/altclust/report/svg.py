@@ -1,4 +1,4 @@
-"""Rows as a scatter plot in SVG: numbers in, markup out; colours are left to the page's style."""
+"""A scatter plot of rows in SVG: numbers in, markup out; the style sheet sets the colours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
+from .palette import mark
+
 WIDTH, HEIGHT, MARGIN = 1000, 760, 36  # of a scatter plot, in its own units
-COLOURS = 8  # classes c0 to c7 of the style sheet
 SHAPES = (
     "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1-1 0Z",  # circle
     "M-.9-.9H.9V.9H-.9Z",  # square
@@ -19,28 +20,29 @@ SHAPES = (
     "M-.6-1.2 0-.6.6-1.2 1.2-.6.6 0 1.2.6.6 1.2 0 .6-.6 1.2-1.2.6-.6 0-1.2-.6Z",  # cross
     "M0-1.3.4-.4 1.3-.4.6.2.8 1.1 0 .6-.8 1.1-.6.2-1.3-.4-.4-.4Z",  # star
 )
-UNKNOWN = "u"  # what the marks of unknown rows are called
+UNKNOWN = "u"  # id of the marker of unknown rows
 
 
-def mark(code: int) -> tuple[str, str]:
-    """Colour class and shape of a cluster; colours come again with other shapes, −1 is unknown."""
+def class_and_shape(code: int) -> tuple[str, str]:
+    """Colour class and shape of a cluster; colours repeat with other shapes, −1 is unknown."""
     if code < 0:
         return "unknown", "M-.7 0A.7.7 0 1 1 .7 0A.7.7 0 1 1-.7 0Z"
-    return f"c{code % COLOURS}", SHAPES[(code + code // COLOURS) % len(SHAPES)]
+    colour, shape = mark(code)
+    return f"c{colour}", SHAPES[shape]
 
 
 def swatch(code: int) -> Markup:
     """The mark of a cluster for a legend."""
-    colour, shape = mark(code)
+    colour, shape = class_and_shape(code)
     path = f'<path class="{colour}" d="{shape}"/>'
     return Markup(f'<svg class="swatch" viewBox="-1.6 -1.6 3.2 3.2" aria-hidden="true">{path}</svg>')
 
 
 def markers(codes: Sequence[int]) -> Markup:
-    """The marks that all scatter plots of a page share: the markup of a point is then its place and no more."""
+    """The markers that all scatter plots of a page share: a point is then only its coordinates."""
     parts = []
     for code in codes:
-        colour, shape = mark(code)
+        colour, shape = class_and_shape(code)
         parts.append(
             f'<marker id="m{code if code >= 0 else UNKNOWN}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
             f'<path class="{colour}" d="{shape}"/></marker>'
@@ -49,14 +51,14 @@ def markers(codes: Sequence[int]) -> Markup:
 
 
 def places(x: Sequence[float], y: Sequence[float]) -> tuple[list[int], list[int]]:
-    """Points in the units of a scatter plot."""
+    """Points in the units of the scatter plot."""
     across, up = _scaled(x), _scaled(y)
     left, top = MARGIN + across * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - up * (HEIGHT - 2 * MARGIN)
     return np.rint(left).astype(int).tolist(), np.rint(top).astype(int).tolist()
 
 
 def _scaled(v: Sequence[float]) -> np.ndarray:
-    """From 0 to 1; all in the middle where there is no spread."""
+    """Scaled to 0 to 1; 0.5 where all values are equal."""
     values = np.asarray(v, dtype=float)
     low, wide = values.min(), np.ptp(values)
     return (values - low) / wide if wide > 0 else np.full(len(values), 0.5)
@@ -65,7 +67,7 @@ def _scaled(v: Sequence[float]) -> np.ndarray:
 def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str) -> Markup:
     """One clustering of the points.
 
-    Rows that agree in every clustering are one path, so that a script can fade those that were not chosen.
+    Rows with the same clusters in every clustering are one path, so that the script can fade those not selected.
 
     Parameters
     ----------
@@ -76,14 +78,14 @@ def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], 
     which : int
         The clustering that colours the points.
     label : str
-        What the picture shows, for those who hear it.
+        Text for screen readers.
     """
     cells, member = np.unique(np.array(codes).T, axis=0, return_inverse=True)
     member = member.ravel()
     points = np.column_stack([x, y])
     parts = []
     for i, cell in enumerate(cells.tolist()):
-        # A path has marks in its middle only, so it begins and ends elsewhere.
+        # marker-mid draws no marker at the ends of a path, so each path starts and ends at 0 0.
         inside = " ".join(f"{a} {b}" for a, b in points[member == i].tolist())
         name = cell[which] if cell[which] >= 0 else UNKNOWN
         known = " ".join(map(str, cell))

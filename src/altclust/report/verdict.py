@@ -1,24 +1,24 @@
-"""What was found and how sure, in one sentence that never sounds surer than the figures are."""
+"""The headline of the report: what was found, and whether it is significant, as one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ..base.thresholds import ALTERNATIVE, INDEPENDENT, VERY_SIMILAR
 from ..search.significance import FLEETING, STABLE, SURE
 from .sentences import listing
 
-NEW, ALIKE, SAME = 0.05, 0.3, 0.7  # NMI with what was given: below, above and far above
-MOST_SIZES = 6  # clusters whose sizes are told one by one
-CARRIED = 0.7  # share of the view that the named features hold together
+MOST_SIZES = 6  # clusters whose sizes are listed
+CARRIED = 0.7  # total weight of the features that are named
 
 BADGES = {
-    "clear": "A new view, stronger than chance",
-    "first": "A first view, stronger than chance",
-    "shaky": "A view, but not a firm one",
-    "known": "Much of this was known",
-    "untested": "Not compared with chance",
-    "chance": "No stronger than chance",
+    "clear": "New and significant",
+    "first": "Significant",
+    "shaky": "Weakly significant or unstable",
+    "known": "Similar to what was given",
+    "untested": "Significance not tested",
+    "chance": "Not significant",
 }
 
 
@@ -39,9 +39,9 @@ def headline(
     overlap : float or None
         The largest NMI with what was given; None where nothing was.
     given : sequence of (name, NMI)
-        What was given, as far as its names are known.
+        What was given, where the names are known.
     weights : sequence of dict
-        name and weight of the features, weightiest first.
+        name and weight of the features, the largest weight first.
     confidence : dict
         p_value, stability and is_real, None where they are not known, as in the summary.
     converged : bool
@@ -52,11 +52,11 @@ def headline(
         tone (a key of `BADGES`), badge and sentence.
     """
     tone = _tone(overlap, confidence)
-    start = {"chance": "Nothing certain: ", "known": "Little that is new: "}.get(tone, "")
-    parts = [f"{start}{_clusters(sizes)}", *_newness(overlap, given), _carriers(weights)]
-    sentence = f"{', '.join(parts)}; {_sureness(confidence)}."
+    start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
+    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), _main_features(weights)]
+    sentence = f"{', '.join(parts)}; {_significance(confidence)}."
     if not converged:
-        sentence += " The search ended before it came to rest."
+        sentence += " The solver did not converge."
     return {"tone": tone, "badge": BADGES[tone], "sentence": sentence}
 
 
@@ -64,7 +64,7 @@ def _tone(overlap: float | None, confidence: dict[str, Any]) -> str:
     p_value, stability = confidence["p_value"], confidence["stability"]
     if confidence["is_real"] is False:
         return "chance"
-    if overlap is not None and overlap > ALIKE:
+    if overlap is not None and overlap > ALTERNATIVE:
         return "known"
     if p_value is None:
         return "untested"
@@ -81,18 +81,18 @@ def _clusters(sizes: Sequence[int]) -> str:
     return f"{len(sizes)} clusters of {listing([f'{size:,}' for size in sizes])} rows"
 
 
-def _newness(overlap: float | None, given: Sequence[tuple[str, float]]) -> list[str]:
+def _novelty(overlap: float | None, given: Sequence[tuple[str, float]]) -> list[str]:
     if overlap is None:
-        return ["found without anything given"]
+        return ["found without a given clustering"]
     names = [name for name, _ in given]
     if names in ([], ["given"]):
         names = ["what was given"]
     most = f"NMI {overlap:.2f}" if len(names) == 1 else f"NMI at most {overlap:.2f}"
-    if overlap < NEW:
+    if overlap < INDEPENDENT:
         return [f"almost independent of {_few(names)} ({most})"]
-    if overlap <= ALIKE:
-        return [f"different from {_few(names)}, though not independent ({most})"]
-    alike = "much like" if overlap > SAME else "in part like"
+    if overlap <= ALTERNATIVE:
+        return [f"different from {_few(names)}, but not independent ({most})"]
+    alike = "very similar to" if overlap > VERY_SIMILAR else "partly similar to"
     closest = max(given, key=lambda pair: pair[1])[0] if len(given) > 1 else names[0]
     return [f"{alike} {closest} (NMI {overlap:.2f})"]
 
@@ -101,29 +101,29 @@ def _few(names: Sequence[str]) -> str:
     return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
 
 
-def _carriers(weights: Sequence[dict[str, Any]]) -> str:
-    """The features that hold most of the view, if three do."""
+def _main_features(weights: Sequence[dict[str, Any]]) -> str:
+    """The features with most of the weight, if three have it."""
     top, held = [], 0.0
     for feature in weights[:3]:
         top.append(feature["name"])
         held += feature["weight"]
         if held >= CARRIED:
-            return f"carried by {listing(top)}"
+            return f"based on {listing(top)}"
     if len(weights) <= 3 or held >= 0.5:
-        return f"carried mostly by {listing(top)}"
-    return f"spread over many columns, foremost {listing(top)}"
+        return f"based mostly on {listing(top)}"
+    return f"based on many columns, most on {listing(top)}"
 
 
-def _sureness(confidence: dict[str, Any]) -> str:
+def _significance(confidence: dict[str, Any]) -> str:
     p_value, stability = confidence["p_value"], confidence["stability"]
     if confidence["is_real"] is False:
-        return "no stronger than what shuffled rows show"
+        return "shuffled data look as clear" if p_value > SURE else "another sample of rows gives other clusters"
     if p_value is None:
         return confidence["missing"]
     if stability < FLEETING:
-        return "stronger than chance, but other rows show another view first"
+        return "significant, but another sample of rows gives other clusters"
     if p_value > SURE:
-        return "barely clearer than chance, but back on other rows"
+        return "weakly significant, but stable"
     if stability < STABLE:
-        return "stronger than chance, but its borders move from sample to sample"
-    return "stronger than chance and back on other rows"
+        return "significant, but cluster borders differ between samples of rows"
+    return "significant and stable"

@@ -1,1 +1,1 @@
-"""Choosing σ, λ, q and k without labels, and how significant what was found is."""
+"""Search for σ, λ, q and k without labels, and tests of the significance of the result."""

@@ -1,47 +1,47 @@
-"""The finished paths of a search in a folder, so that an interrupted one goes on where it stopped."""
+"""Files with the finished trajectories of a search, so that an interrupted search can be resumed."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import fields
-from pathlib import Path as FilePath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..base.errors import InputError
 from ..files.model_archive import read_model, write_model
-from .trajectories import Path, Question, Trial
+from .selection import ARRAYS
+from .spec import SearchSpec
+from .trajectories import Trajectory, Trial
 
-ARRAYS = ("W", "labels", "spectrum")  # of a trial
 
+class Checkpoints:
+    """A folder with the finished trajectories of one search, one file each."""
 
-class KeptPaths:
-    """The finished paths of one search in a folder, one file each."""
-
-    def __init__(self, folder: FilePath, question: Question, seed: int) -> None:
+    def __init__(self, folder: Path, spec: SearchSpec, seed: int) -> None:
         self.folder = folder
-        settings = {f.name: getattr(question, f.name) for f in fields(question) if f.name not in ("X", "given")}
-        digest = hashlib.sha256(repr((settings, seed)).encode())
-        for array in (question.X, *question.given):
+        digest = hashlib.sha256(repr((spec.fixed, seed)).encode())
+        for array in (spec.X, *spec.given):
             digest.update(np.ascontiguousarray(array).tobytes())
-        self.question = digest.hexdigest()
-        self.shape = question.X.shape
+        self.spec = digest.hexdigest()
+        self.shape = spec.X.shape
         folder.mkdir(parents=True, exist_ok=True)
 
-    def _file(self, path: Path) -> FilePath:
-        return self.folder / f"{path.source.replace(' ', '-')}-{path.n_clusters}.npz"
+    def _file(self, trajectory: Trajectory) -> Path:
+        return self.folder / f"{trajectory.source.replace(' ', '-')}-{trajectory.n_clusters}.npz"
 
-    def read(self, path: Path) -> list[Trial] | None:
-        """The trials of this path, or None where it was not finished."""
-        file = self._file(path)
+    def read(self, trajectory: Trajectory) -> list[Trial] | None:
+        """The trials of this trajectory, or None if it was not finished."""
+        file = self._file(trajectory)
         if not file.exists():
             return None
         arrays, meta = read_model(file, "trials")
-        if meta.get("question") != self.question:
+        if meta.get("spec") != self.spec:
             raise InputError(
-                f"resume={str(self.folder)!r} keeps the search of another table, of other parameters or of another "
-                "random_state: choose an empty folder."
+                "contains the search of another table, of other parameters or of another seed: choose an empty folder.",
+                argument="resume",
+                value=str(self.folder),
             )
         try:
             return [
@@ -49,22 +49,23 @@ class KeptPaths:
                 for i, plain in enumerate(meta["trials"])
             ]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"resume: {str(file)!r} is damaged: remove it, and its path is searched again.") from error
+            problem = f"contains the damaged file {file.name}: remove it, and this part is searched again."
+            raise InputError(problem, argument="resume", value=str(self.folder)) from error
 
-    def write(self, path: Path, trials: list[Trial]) -> None:
-        """Keep the trials of a finished path."""
+    def write(self, trajectory: Trajectory, trials: list[Trial]) -> None:
+        """Write the trials of a finished trajectory."""
         arrays = {f"{name}{i}": getattr(t, name) for i, t in enumerate(trials) for name in ARRAYS}
         plain = [{k: v for k, v in vars(t).items() if k not in ARRAYS} for t in trials]
-        write_model(self._file(path), "trials", arrays, {"question": self.question, "trials": plain})
+        write_model(self._file(trajectory), "trials", arrays, {"spec": self.spec, "trials": plain})
 
 
 def _trial(parts: dict[str, Any], n: int, r: int) -> Trial:
-    """A trial of n rows in r coordinates, if each of its parts is what it should be."""
+    """A trial of n rows in r coordinates, after a check of the types and shapes of its parts."""
     W, labels, spectrum = (parts[name] for name in ARRAYS)
     k = parts["n_clusters"]
     kinds = {"source": str, "stage": int, "n_clusters": int}
     numbers = [parts[field.name] for field in fields(Trial) if field.name not in {*ARRAYS, *kinds}]
-    whole = (
+    valid = (
         all(type(parts[name]) is kind for name, kind in kinds.items())
         and all(type(number) in (int, float) for number in numbers)
         and [a.dtype.kind for a in (W, labels, spectrum)] == ["f", "i", "f"]
@@ -75,6 +76,6 @@ def _trial(parts: dict[str, Any], n: int, r: int) -> Trial:
         and 0 <= labels.min() <= labels.max() < k
         and spectrum.ndim == 1
     )
-    if not whole:
-        raise ValueError("a trial has other parts")
+    if not valid:
+        raise ValueError("a trial has parts of another type or shape")
     return Trial(**parts)

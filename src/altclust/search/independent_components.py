@@ -1,4 +1,4 @@
-"""Directions in which a view may live: independent components that tell nothing of what is given."""
+"""Candidate directions of a view: independent components that do not depend on the given clusterings."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ..base.backend import Array
 from ..core.solvers.grassmann import orthonormal
 
 ICA_STARTS = 3
-TELLING = 0.1  # Cramér's V², above which a component tells of what is given
-DEPENDENT = 0.05  # and above which two components belong to one view
-CANDIDATES = 20  # components that are asked for it
-PARALLEL = 0.8  # correlation above which two directions are one
+TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
+DEPENDENT = 0.05  # Cramér's V², above which two components belong to the same view
+CANDIDATES = 20  # components that are tested for this dependence
+PARALLEL = 0.8  # correlation above which two directions count as the same
 
 
 def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
-    """Directions of q components with light tails that tell nothing of what is given, and much of each other.
+    """Directions of q components with light tails that depend on each other but not on the given clusterings.
 
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
-    which shows in the fourth moment however many columns of noise there are beside them; heavy tails are single rows.
-    FastICA may stop early: the best of a few starts counts. Where there are too many columns for so few rows, it sees
-    the widest principal directions only, and the columns themselves are candidates beside them.
+    which shows in the fourth moment, however many noise columns there are; heavy tails come from single rows. FastICA
+    may stop early, so the best of a few starts is used. If there are too many columns for the number of rows, it uses
+    only the leading principal directions, and the columns themselves are further candidates.
 
     Returns an orthonormal array of shape (d, q).
     """
-    X = np.ascontiguousarray(X)  # FastICA's rounding, and with it where it stops, depends on the order in memory
+    X = np.ascontiguousarray(X)  # FastICA's rounding, and so its result, depends on the memory order
     n, d = X.shape
     count = max(q, min(d, n // 20))
     best = np.inf
@@ -39,42 +39,42 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
             warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
             try:
                 ica = FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=int(seed)).fit(X)
-            except ValueError:  # where most rows are equal its components may collapse to zero
+            except ValueError:  # if most rows are equal, components may collapse to zero
                 continue
         directions = ica.components_
         if count < d:
             directions = np.vstack([directions, np.eye(d)])
         sources = X @ directions.T
         tails = np.mean(sources**4, axis=0) / np.mean(sources**2, axis=0) ** 2
-        told = np.array([max((_told(s, codes) for codes in given), default=0.0) for s in sources.T])
-        chosen = _of_one_view(sources, np.lexsort((tails, told > TELLING)), q)
+        known = np.array([max((_association(s, codes) for codes in given), default=0.0) for s in sources.T])
+        chosen = _of_one_view(sources, np.lexsort((tails, known > TELLING)), q)
         if tails[chosen].sum() < best:
             best, W = tails[chosen].sum(), orthonormal(directions[chosen].T)
     return W
 
 
 def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:
-    """The first of the components in this order, and then those that depend most on the ones chosen before.
+    """The first component in this order, and then those that depend most on the ones already chosen.
 
-    Components of one view depend on each other though they are uncorrelated; those of two views do not. Where nothing
-    depends on the first, the order decides.
+    Components of one view depend on each other although they are uncorrelated; those of two views do not. If no
+    component depends on the chosen ones, the next in the order is taken.
     """
     alike = np.abs(np.corrcoef(sources.T)) > PARALLEL
     chosen = [int(order[0])]
     while len(chosen) < q:
         left = [int(j) for j in order if j not in chosen and not alike[j, chosen].any()]
         left = left or [int(j) for j in order if j not in chosen]
-        depends = [max(_told(sources[:, j], _bins(sources[:, i])) for i in chosen) for j in left[:CANDIDATES]]
+        depends = [max(_association(sources[:, j], _bins(sources[:, i])) for i in chosen) for j in left[:CANDIDATES]]
         chosen.append(left[int(np.argmax(depends))] if max(depends) > DEPENDENT else left[0])
     return chosen
 
 
 def _bins(values: Array, bins: int = 6) -> np.ndarray:
-    """Equally filled bins."""
+    """Bin numbers, with equally many values in each bin."""
     return np.argsort(np.argsort(values)) * bins // len(values)
 
 
-def _told(values: Array, codes: np.ndarray) -> float:
+def _association(values: Array, codes: np.ndarray) -> float:
     """Cramér's V² between equally filled bins of the values and the known codes."""
     known = codes >= 0
     if len(np.unique(codes[known])) < 2:

@@ -1,4 +1,4 @@
-"""Parquet, Feather and Arrow files: what they would take in memory is asked before they are expanded."""
+"""Parquet, Feather and Arrow files; their size in memory is checked before they are expanded."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from ..base.errors import shown
+from ..base.errors import short_repr
 from ..files.npy import BadFile, check_fits, file_size
 from .arrow_ipc import FILE_MAGIC, expanded_size, file_messages, stream_messages
 from .limits import Limits
 
-NUMBER, OBJECT = 16, 130  # bytes of memory for a value, in Arrow's table and in ours
+NUMBER, OBJECT = 16, 130  # bytes of memory for a value, in Arrow and in pandas together
 OLD_FEATHER = b"FEA1"
 
 
 def read_parquet(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
-    """The table, nothing to say about it, and how to write it with columns added."""
+    """The table, no notes, and a function that writes it with columns added."""
     import pyarrow.parquet as pq
 
     opened = pq.ParquetFile(file)
@@ -31,7 +31,7 @@ def read_parquet(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str
             values[j] += max(group.column(j).num_values, group.num_rows)
     leaves = [opened.schema.column(j) for j in range(meta.num_columns)]
     limits.check(0, 0, sum(n * _value_size(leaf) for n, leaf in zip(values, leaves, strict=True)))
-    # One long text can stand in a million rows, once in the file: texts are first read as a list of different ones.
+    # One long text can be in a million rows, and once in the file: texts are first read as dictionaries.
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY" and leaf.path in schema.names]
     if texts:
         limits.check(0, 0, _in_memory(pq.ParquetFile(file, read_dictionary=texts).read(columns=texts)))
@@ -40,14 +40,14 @@ def read_parquet(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str
 
 
 def read_arrow(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
-    """The same for Arrow's own format, as a file (which Feather is as well) or as a stream."""
+    """The same for Arrow's IPC format, as a file (such as Feather) or as a stream."""
     import pyarrow as pa
 
     check_fits(2 * file_size(file), limits.bytes)
     data = pa.py_buffer(file.read())
     start = data[:8].to_pybytes()
-    if start.startswith(OLD_FEATHER):  # pyarrow follows its offsets without looking: a damaged one ends the process
-        raise BadFile("is in the first version of Feather, which is not read any more: write it with a newer one.")
+    if start.startswith(OLD_FEATHER):  # pyarrow does not check its offsets: a damaged file ends the process
+        raise BadFile("is in the first version of Feather, which is no longer read: write it in the current version.")
     stream = not start.startswith(FILE_MAGIC)
     opened = (pa.ipc.open_stream if stream else pa.ipc.open_file)(pa.BufferReader(data))  # expands nothing yet
     check_fits(expanded_size(stream_messages(data) if stream else file_messages(data)), limits.bytes)
@@ -55,7 +55,7 @@ def read_arrow(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str],
     limits.check(table.num_rows, table.num_columns, NUMBER * table.num_rows * table.num_columns)
     table.validate()
     limits.check(0, 0, _in_memory(table))
-    table.validate(full=True)  # a damaged file may point outside itself, where looking ends the process
+    table.validate(full=True)  # a damaged file may point outside itself, and reading there ends the process
 
     def add(path: Path, new: pd.DataFrame) -> None:
         whole = _appended(table, new)
@@ -71,7 +71,7 @@ def _value_size(column: Any) -> int:
 
 
 def _in_memory(table: Any) -> float:
-    """The bytes of the columns with every text in its place, once for Arrow and once for us."""
+    """The bytes of the columns with every text in full, once for Arrow and once for pandas."""
     return 2 * sum(_column_size(chunk) for column in table.columns for chunk in column.chunks)
 
 
@@ -84,10 +84,10 @@ def _column_size(values: Any) -> float:
         texts = values.dictionary
         lengths = pa.array(_view_lengths(texts)) if _is_view(texts.type) else pc.binary_length(texts)
         return (pc.sum(pc.fill_null(pc.take(lengths, values.indices), 0)).as_py() or 0) + 8 * len(values)
-    if _is_view(kind):  # many may look at the same long text
+    if _is_view(kind):  # many views may share one long text
         return float(_view_lengths(values).sum()) + 16 * len(values)
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        raise BadFile(f"has a column of type {shown(str(kind))}, which altclust does not read: leave it out.")
+        raise BadFile(f"has a column of type {short_repr(str(kind))}, which altclust does not read: remove it.")
     return values.nbytes
 
 
@@ -98,7 +98,7 @@ def _is_view(kind: Any) -> bool:
 
 
 def _view_lengths(values: Any) -> Any:
-    """How long each text of a column of views is."""
+    """The length of each text in a column of views."""
     import numpy as np
 
     views = np.frombuffer(values.buffers()[1], dtype=np.int32).reshape(-1, 4)
@@ -114,12 +114,12 @@ def _is_text(kind: Any) -> bool:
 
 
 def _frame(table: Any) -> pd.DataFrame:
-    """An Arrow table for us to compute with; what pandas took for its index is a column like any other."""
+    """An Arrow table as a pandas frame; a stored pandas index becomes a column."""
     return table.to_pandas(ignore_metadata=True)
 
 
 def _appended(table: Any, new: pd.DataFrame) -> Any:
-    """The Arrow table itself with columns more, so that all its types stay as they are."""
+    """The Arrow table with columns added, so that all its types are kept."""
     import pyarrow as pa
 
     for name in new.columns:

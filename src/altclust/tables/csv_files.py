@@ -1,4 +1,4 @@
-"""Text files with a delimiter: every cell is kept as it stands, so that the file can be written back unchanged."""
+"""CSV and other delimited text: every cell is kept as it is, so that the file can be written back unchanged."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import codecs
 import csv
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,14 +16,14 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from ..base.errors import InputError
-from ..files.npy import file_size
+from ..files.npy import BadFile, file_size
 from .limits import Limits
 
-DELIMITERS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # a comma may be a decimal point
-HEAD = 64_000  # bytes that are looked at for a guess
+DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal comma
+HEAD = 64_000  # bytes from which the dialect is guessed
 SURE_ROWS = 200
 WIDE = ("utf-16", "utf-32")
-CELL, COLUMN = 50, 2_600  # bytes of memory for one more, beside what stands in the file
+CELL, COLUMN = 50, 2_600  # bytes of memory for each, besides its text
 SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some files
 
 
@@ -34,12 +36,12 @@ class Dialect:
 
 
 def read_delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, Dialect, list[str]]:
-    """All cells as text, header and all, with the dialect and what was guessed about it."""
+    """All cells as text, including the header, with the dialect and notes on it."""
     head = file.read(HEAD)
     file.seek(0)
     encoding = _encoding(head)
     if encoding not in WIDE and b"\0" in head:
-        raise InputError("The file holds zero bytes, so it is not text: save it as CSV.")
+        raise BadFile("contains zero bytes, so it is not text: save it as CSV.")
     text = head.decode(encoding, errors="ignore")
     told = SEPARATOR.match(text)
     delimiter = told[1] if told else _delimiter(text)
@@ -49,21 +51,21 @@ def read_delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, Dialec
         notes = []
     except UnicodeDecodeError as error:
         if encoding in WIDE:
-            raise InputError(
-                f"The file begins as {encoding.upper()} and goes on as something else: save it again."
+            raise BadFile(
+                f"begins as {encoding.upper()}, but is not valid {encoding.upper()}: save it again."
             ) from error
         file.seek(0)
         encoding = "cp1252"
         _check_size(file, delimiter, encoding, bool(told), limits)
         cells = _read(file, delimiter, encoding, skip=bool(told))
-        notes = ["The file is not UTF-8: it is read as Windows-1252."]
+        notes = ["Not UTF-8: read as Windows-1252."]
     if delimiter != ",":
-        notes.append(f"Cells are separated by {DELIMITERS.get(delimiter, repr(delimiter))}.")
+        notes.append(f"Delimiter: {DELIMITERS.get(delimiter, repr(delimiter))}.")
     return cells, Dialect(delimiter, encoding), notes
 
 
 def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: bool, limits: Limits) -> None:
-    """Refuse a table that is too large: short lines count as long as the first, so the file's size does not tell."""
+    """Refuse a table that is too large: short lines are padded to the first, so the size of the file says little."""
     size, rows = file_size(file), -1  # the first is the header
     for block in iter(lambda: file.read(2**20), b""):
         rows += max(block.count(b"\n"), block.count(b"\r"))
@@ -77,52 +79,72 @@ def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: bool, limit
 
     try:
         limits.check(rows, columns, needed(rows))
-    except InputError:  # but some lines may be in the middle of a cell
+    except InputError:  # but some line breaks may be inside cells
         rows = _count(file, delimiter, encoding, rows)
         limits.check(rows, columns, needed(rows))
 
 
-def _count(file: BinaryIO, delimiter: str, encoding: str, lines: int) -> int:
-    """How many rows there are below the first; as many as lines where only pandas can tell."""
+@contextmanager
+def _rows(file: BinaryIO, delimiter: str, encoding: str, skip: bool = False) -> Iterator[Any]:
+    """The rows as the csv module reads them; the file is then at its beginning again."""
+    file.seek(0)
     text = io.TextIOWrapper(file, encoding, errors="ignore", newline="")
     try:
-        return min(lines, sum(1 for row in csv.reader(text, delimiter=delimiter) if row) - 1)
-    except csv.Error:  # a very long cell, for one
-        return lines
+        yield csv.reader(islice(text, int(skip), None), delimiter=delimiter)
     finally:
         text.detach()
         file.seek(0)
+
+
+def _count(file: BinaryIO, delimiter: str, encoding: str, lines: int) -> int:
+    """The number of rows below the first; the number of lines where the csv module fails."""
+    try:
+        with _rows(file, delimiter, encoding) as rows:
+            return min(lines, sum(1 for row in rows if row) - 1)
+    except csv.Error:  # a very long cell, for one
+        return lines
 
 
 def _width(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> int:
-    """How many cells the first row has; pandas would make a column of each, which takes long."""
-    text = io.TextIOWrapper(file, encoding, errors="ignore", newline="")
+    """The number of cells in the first row; pandas makes a column of each, which takes long."""
     try:
-        rows = csv.reader(islice(text, int(skip), None), delimiter=delimiter)
-        return next((len(row) for row in rows if "".join(row).strip() or len(row) > 1), 0)
+        with _rows(file, delimiter, encoding, skip) as rows:
+            return next((len(row) for row in rows if "".join(row).strip() or len(row) > 1), 0)
     except csv.Error:
-        file.seek(0)
         return _read(file, delimiter, encoding, skip, nrows=1).shape[1]
-    finally:
-        text.detach()
-        file.seek(0)
 
 
 def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool, **how: Any) -> pd.DataFrame:
-    cells = pd.read_csv(
-        file,
-        sep=delimiter,
-        header=None,
-        skiprows=int(skip),
-        index_col=False,
-        dtype=str,
-        keep_default_na=False,
-        na_filter=False,
-        encoding=encoding,
-        low_memory=False,
-        **how,
-    )
+    try:
+        cells = pd.read_csv(
+            file,
+            sep=delimiter,
+            header=None,
+            skiprows=int(skip),
+            index_col=False,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            encoding=encoding,
+            low_memory=False,
+            **how,
+        )
+    except pd.errors.EmptyDataError as error:
+        raise BadFile("is empty.") from error
+    except pd.errors.ParserError as error:
+        raise BadFile(_uneven(file, delimiter, encoding)) from error
     return cells.fillna("")  # rows that are shorter than the first
+
+
+def _uneven(file: BinaryIO, delimiter: str, encoding: str) -> str:
+    """What is wrong with a file that pandas cannot cut into cells."""
+    width = 0
+    with suppress(csv.Error), _rows(file, delimiter, encoding) as rows:
+        for row in rows:
+            width = width or len(row)
+            if len(row) > width:
+                return f"has {len(row)} cells in line {rows.line_num}, and {width} in the first: correct that line."
+    return "has a quote that is never closed, or is damaged: save it again."
 
 
 def write_delimited(path: Path, frame: pd.DataFrame, dialect: Dialect) -> None:
@@ -130,7 +152,7 @@ def write_delimited(path: Path, frame: pd.DataFrame, dialect: Dialect) -> None:
     how = {"sep": dialect.delimiter, "index": False, "lineterminator": "\n"}
     try:
         frame.to_csv(path, encoding=dialect.encoding, **how)
-    except UnicodeEncodeError:  # what was added has characters that the old encoding does not know
+    except UnicodeEncodeError:  # the new columns have characters that this encoding lacks
         frame.to_csv(path, encoding="utf-8", **how)
 
 
@@ -143,7 +165,7 @@ def _encoding(head: bytes) -> str:
 
 
 def _delimiter(head: str) -> str:
-    """The one that cuts the rows into as many cells as the header, and into most of them."""
+    """The one that gives all rows as many cells as the header, and the most of them."""
     first, _, rest = head.partition("\n")
     best, most = ";" if "," in rest and "," not in first else ",", 1  # one column, of decimal commas
     for delimiter in DELIMITERS:

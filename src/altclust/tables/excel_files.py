@@ -1,4 +1,4 @@
-"""Excel workbooks: the values of the first sheet, unless the archive would expand to something unreasonable."""
+"""Excel workbooks: the values of the first sheet, unless the archive expands to an unreasonable size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..files.npy import BadFile, check_fits, open_archive
-from .header import beside, with_header
+from .header import with_columns, with_header
 from .limits import Limits
 
 EXPANSION = 10  # bytes of memory for each byte of a sheet, measured
@@ -27,22 +27,25 @@ def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[st
     from openpyxl.reader.excel import ExcelReader
 
     _check_sheets(file, limits)
-    with warnings.catch_warnings():  # of styles and the like, which a table has no use for
+    with warnings.catch_warnings():  # about styles and the like
         warnings.simplefilter("ignore")
         reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
         reader.archive = _Parts(file)
-        reader.read()
+        try:
+            reader.read()
+        except _Refused as error:
+            raise BadFile(str(error)) from error
         book = reader.wb
         names = [sheet.title for sheet in book.worksheets]
         if not names:
-            raise BadFile("has no sheet: there is nothing to cluster.")
+            raise BadFile("has no sheet.")
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what is declared can be wrong
         cells = _grid(_values(sheet.rows), limits)
     frame, notes = with_header(cells)
     if len(names) > 1:
-        notes = [f"The workbook has {len(names)} sheets: {names[0]!r}, the first, is read.", *notes]
-    return frame, notes, lambda path, new: _write(path, names[0], beside(frame, new))
+        notes = [f"The workbook has {len(names)} sheets: only the first, {names[0]!r}, is read.", *notes]
+    return frame, notes, lambda path, new: _write(path, names[0], with_columns(frame, new))
 
 
 def _check_sheets(file: BinaryIO, limits: Limits) -> None:
@@ -57,29 +60,33 @@ def _is_sheet(name: str) -> bool:
     return name.lower().startswith(SHEETS)
 
 
-class _Parts(ZipFile):
-    """The parts of a workbook, each looked at when it is opened.
+class _Refused(BadZipFile):
+    """A part that is not read; not a ValueError, which openpyxl would put into its own words."""
 
-    A workbook says itself which part is what, so names tell nothing. What nobody opens does no harm, however large:
+
+class _Parts(ZipFile):
+    """The parts of a workbook, each checked when it is opened.
+
+    A workbook declares which part is what, so names say nothing. Parts that are not opened do no harm, however large:
     pictures, and the copies of the data that pivot tables keep.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
-        self.looked_at: set[str] = set()
-        self.size = 0  # of those that are no sheets
+        self.checked: set[str] = set()
+        self.size = 0  # of those that are not sheets
 
     def open(self, name: Any, *args: Any, **kwargs: Any) -> Any:
         """A part as a binary file."""
         part = self.getinfo(name)
-        if part.filename not in self.looked_at:
-            self.looked_at.add(part.filename)
+        if part.filename not in self.checked:
+            self.checked.add(part.filename)
             self.size += 0 if _is_sheet(part.filename) else part.file_size
-            if self.size > PARTS:  # no InputError, which openpyxl would put in words of its own
-                raise BadZipFile("it has too much in it beside its sheets: save only the sheet with the table")
+            if self.size > PARTS:
+                raise _Refused("has too much content besides its sheets: save only the sheet with the table.")
             with super().open(name) as content:
                 if _declares_entities(content):
-                    raise BadZipFile("it declares XML entities, which no Excel does: save it again")
+                    raise _Refused("declares XML entities, which Excel never does: save it again.")
         return super().open(name, *args, **kwargs)
 
 
@@ -92,7 +99,7 @@ def _declares_entities(part: IO[bytes]) -> bool:
     try:
         while not found and (block := part.read(2**16)):
             parser.Parse(block)
-    except expat.ExpatError:  # no XML: a picture, for one
+    except expat.ExpatError:  # not XML, such as a picture
         pass
     return found[:1] == [True]
 
@@ -103,7 +110,7 @@ def _values(rows: Any) -> Iterator[list[Any]]:
 
     for number, row in enumerate(rows, 1):
         if number > LAST_ROW:
-            raise BadFile(f"has a row beyond {LAST_ROW:,}, where sheets end: it is damaged.")
+            raise BadFile(f"has a row beyond {LAST_ROW:,}, the last of any sheet: it is damaged.")
         values = [None if cell is EMPTY_CELL else _value(cell) for cell in row]
         while values and values[-1] is None:
             values.pop()
@@ -121,7 +128,7 @@ def _value(cell: Any) -> Any:
 
 
 def _grid(rows: Iterator[list[Any]], limits: Limits) -> pd.DataFrame:
-    """All rows as long as the longest, which may stand below a million of short ones."""
+    """All rows padded to the longest."""
     found: list[list[Any]] = []
     width = 0
     last = 0

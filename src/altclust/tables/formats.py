@@ -1,4 +1,4 @@
-"""Files that hold a table: one reader per format, which also knows how to write the same file with columns added."""
+"""Files with a table: one reader per format, which also writes the same file with columns added."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 import numpy as np
 import pandas as pd
 
-from ..base.errors import InputError, one_line, shown
+from ..base.errors import InputError, short_repr
 from ..files.npy import BadFile, read_npy, read_npz
 from .arrow_files import read_arrow, read_parquet
 from .csv_files import read_delimited, write_delimited
 from .excel_files import read_workbook
-from .header import beside, with_header
+from .header import with_columns, with_header
 from .limits import Limits
 
 Write = Callable[[Path, pd.DataFrame], Any]
@@ -34,11 +34,11 @@ class Table:
     name : str
         Of the file.
     frame : DataFrame
-        Its cells: text as it stands in a CSV, values where the format has types. Names are unique strings.
+        Its cells: text from a CSV, typed values from other formats. Names are unique strings.
     notes : tuple of str
-        What had to be guessed, in sentences.
+        What was guessed, as sentences.
     add : callable
-        Writes such a file again: called with a path and the new columns.
+        Writes the file with columns added: called with a path and the new columns.
     """
 
     name: str
@@ -48,14 +48,14 @@ class Table:
 
     @property
     def suffix(self) -> str:
-        """How such a file's name ends."""
+        """The end of the file's name, such as ".csv"."""
         return Path(self.name).suffix.lower()
 
 
 def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: Limits | None = None) -> Table:
-    r"""Read a table from a file, by how its name ends.
+    r"""Read a table from a file; the end of its name says the format.
 
-    Nothing in a file is ever run, and one that is damaged, or would not fit into memory, is refused in a sentence.
+    No code in a file is ever run. A file that is damaged, or does not fit in memory, raises an InputError.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
     name : str, optional
         The file's name, where source is an open file.
     limits : Limits, optional
-        How large the table may be; what fits into free memory if left out.
+        Largest size of the table. Default: what fits in free memory.
 
     Examples
     --------
@@ -76,13 +76,13 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
     if isinstance(source, str | Path):
         path = Path(source)
         if not path.is_file():
-            raise InputError(f"{path} is not a file: pass the path of a table.")
+            raise InputError(f"{path} does not exist or is not a file: pass the path of a table.")
         with path.open("rb") as file:
             return read_table(file, path.name, limits)
     named = Path(name or "table.csv")
     read = FORMATS.get(named.suffix.lower())
     if read is None:
-        raise InputError(f"{named} is in no format that altclust reads: it should end in {', '.join(FORMATS)}.")
+        raise InputError(f"{named} has no format that altclust reads: its name should end in {', '.join(FORMATS)}.")
     limits = limits or Limits()
     try:
         frame, notes, add = read(source, limits)
@@ -92,26 +92,26 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
     except InputError as error:
         raise InputError(f"{named}: {error}") from error
     except MemoryError as error:
-        raise InputError(f"{named} does not fit into memory: pass a part of it, or end other programs.") from error
+        raise InputError(f"{named} does not fit in memory: pass a part of it, or close other programs.") from error
     except ImportError as error:
         extra = EXTRAS.get(error.name or "", "parquet")
         raise InputError(f"{named} needs {error.name}: pip install 'altclust[{extra}]'.") from error
     except Exception as error:  # a damaged file makes the libraries that read it fail in many ways
-        why = one_line(str(error)).removeprefix("Error tokenizing data. C error: ") or type(error).__name__
-        raise InputError(f"{named} could not be read as {named.suffix[1:].upper()}: {why.rstrip('.')}.") from error
+        kind = named.suffix[1:].upper()
+        raise InputError(f"{named} could not be read as {kind}: it is damaged or in another format.") from error
     frame.columns = [str(column) for column in frame.columns]
     if frame.shape[0] == 0 or frame.shape[1] == 0:
-        raise InputError(f"{named} has no rows: there is nothing to cluster.")
+        raise InputError(f"{named} has no rows.")
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise InputError(f"{named} has two columns named {shown(twice[0])}: rename one.")
+        raise InputError(f"{named} has two columns named {short_repr(twice[0])}: rename one.")
     return Table(named.name, frame, tuple(notes), add)
 
 
 def _delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write]:
     cells, dialect, notes = read_delimited(file, limits)
     frame, more = with_header(cells)
-    return frame, notes + more, lambda path, new: write_delimited(path, beside(frame, new), dialect)
+    return frame, notes + more, lambda path, new: write_delimited(path, with_columns(frame, new), dialect)
 
 
 def _needs(module: str, read: Read) -> Read:
@@ -142,11 +142,11 @@ def _npz(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write
     rows = len(tables[0]) if tables else max((len(a) for a in arrays.values() if a.ndim == 1), default=0)
     used = {name: a for name, a in arrays.items() if a.ndim in (1, 2) and len(a) == rows}
     others = ", ".join(name for name in arrays if name not in used)
-    notes = [f"Arrays without {rows} rows are not part of the table: {others}."] if others else []
+    notes = [f"Arrays with another number of rows are left out: {others}."] if others else []
 
     def add(path: Path, new: pd.DataFrame) -> None:
         added = {name: np.array(new[name].tolist()) for name in new.columns}
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:  # savez has names of its own in the way
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:  # savez reserves some names
             for name, values in {**arrays, **added}.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, values, allow_pickle=False)
@@ -158,11 +158,11 @@ def _npz(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write
 def _spread(name: str, array: np.ndarray, limits: Limits) -> pd.DataFrame:
     """A column per column of the array, numbered from 1."""
     if array.dtype.kind in "Vc":
-        raise InputError(f"An array of {shown(str(array.dtype))} is not a table: it should hold numbers or text.")
+        raise BadFile(f"has an array of {short_repr(str(array.dtype))}: it should hold numbers or text.")
     if array.ndim == 1:
         return pd.DataFrame({name: array})
     if array.ndim != 2:
-        raise InputError(f"An array with {array.ndim} axes is not a table: it should have rows and columns.")
+        raise BadFile(f"has an array with {array.ndim} axes: it should have rows and columns.")
     limits.check(*array.shape)
     return pd.DataFrame(array, columns=[f"{name}_{j}" for j in range(1, array.shape[1] + 1)])
 

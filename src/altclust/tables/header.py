@@ -1,29 +1,31 @@
-"""Sheets and text files keep their columns' names in the first row, or have none."""
+"""Column names in the first row of sheets and text files, where there are any."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from ..base.errors import InputError
+from ..files.npy import BadFile
 from .values import numbers
 
 
 def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The first row as names, unless it consists of numbers; and a sentence about that."""
+    """The first row as names, unless it has only numbers; and a note about that."""
     if len(cells) == 0:
-        raise InputError("The table is empty: there is nothing to cluster.")
+        raise BadFile("has no rows.")
     first = cells.iloc[0]
     measured = numbers(first)
     if measured is not None and not np.isnan(measured[0]).any():
         names = [f"column_{j}" for j in range(1, cells.shape[1] + 1)]
-        return cells.set_axis(names, axis=1), ["The first line holds only numbers, so it is a row: columns got names."]
+        return cells.set_axis(names, axis=1), [
+            "The first line has only numbers: it is read as a row, and the columns are numbered."
+        ]
     names = ["" if pd.isna(name) else str(name) for name in first]
     empty = names.index("") if "" in names else None
     names = [name or (f"unnamed_{j}" if j != empty else "") for j, name in enumerate(names)]
     return cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), []
 
 
-def beside(frame: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """The frame with columns more."""
+def with_columns(frame: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """The frame with columns added."""
     return pd.concat([frame, new.set_axis(frame.index)], axis=1)

@@ -1,4 +1,4 @@
-"""How large a table may be: asked before a file is expanded, because a small file can hold an enormous table."""
+"""How large a table may be; checked before a file is expanded, because a small file can hold a huge table."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from ..files.npy import BadFile, check_fits
 
 @dataclass(frozen=True)
 class Limits:
-    """What is taken at most.
+    """The largest table that is read.
 
     Attributes
     ----------
     rows, columns : float
     bytes : float
-        Of memory, as far as a file tells beforehand; never more than is free.
+        Of memory, as far as a file says beforehand; never more than is free.
     taker, remedy : str
-        Who takes no more, and what to do about it.
+        Whose limit it is, and what to do, for messages.
     """
 
     rows: float = math.inf
-    columns: float = 100_000  # every column costs time, however few rows it has
+    columns: float = 100_000  # every column takes time, even with few rows
     bytes: float = math.inf
     taker: str = "altclust"
     remedy: str = "pass a part of the table"
@@ -32,6 +32,6 @@ class Limits:
         if rows > self.rows or columns > self.columns:
             most = f"{self.rows:,} and {self.columns:,}" if math.isfinite(self.rows) else f"{self.columns:,} columns"
             raise BadFile(
-                f"has {rows:,} rows and {columns:,} columns, and {self.taker} takes at most {most}: {self.remedy}."
+                f"has {rows:,} rows and {columns:,} columns; {self.taker} reads at most {most}: {self.remedy}."
             )
         check_fits(needed, self.bytes)

@@ -1,4 +1,4 @@
-"""From the cells of a table to rows of numbers, in a way that can be stored and used for other rows."""
+"""From the cells of a table to rows of numbers, in a form that can be saved and applied to other rows."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Column:
     levels : tuple of str
         The values that get a feature each; none for a column of numbers.
     fill : float
-        What a missing number counts as.
+        Value of missing numbers.
     centre : tuple of float
         Subtracted from each feature.
     scale : float
-        Divides all of them: a column of text weighs as much as one of numbers.
+        Divides all of them, so that a column of text weighs as much as one of numbers.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Column:
 
     @property
     def features(self) -> list[str]:
-        """What its features are called."""
+        """The names of its features."""
         return [f"{self.name}={level}" for level in self.levels] or [self.name]
 
     @classmethod
@@ -47,7 +47,7 @@ class Column:
         raw = _raw(cells, levels, fill)
         if not standardise:
             return cls(str(cells.name), levels, fill, (0.0,) * raw.shape[1], 1.0)
-        size = float(np.abs(raw).max()) or 1.0  # whose square need not be a number
+        size = float(np.abs(raw).max()) or 1.0  # its square may overflow
         spread = size * float(np.sqrt((raw / size).var(axis=0).sum()))
         return cls(str(cells.name), levels, fill, tuple(map(float, size * (raw / size).mean(axis=0))), spread or 1.0)
 
@@ -62,15 +62,15 @@ def _raw(cells: pd.Series, levels: tuple[str, ...], fill: float) -> np.ndarray:
         return np.column_stack([text == level for level in levels]).astype(float)
     found = numbers(cells)
     if found is None:
-        raise InputError(f"Column {cells.name!r} held numbers when the view was found, and holds text here.")
+        raise InputError(f"Column {cells.name!r} held numbers in the table that was clustered, and holds text here.")
     return np.where(np.isnan(found[0]), fill, found[0])[:, None]
 
 
 class Decision(NamedTuple):
-    """What was decided, and which option of the command line decides otherwise."""
+    """What was decided, and the argument of `learn_recipe` that changes it."""
 
     sentence: str
-    remedy: str = ""
+    argument: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ class Recipe:
         """The rows of this table as numbers."""
         for column in self.columns:
             if column.name not in frame.columns:
-                raise InputError(f"The table has no column {column.name!r}, which the view was found with.")
+                raise InputError(f"The table has no column {column.name!r}, which was clustered.")
         blocks = [column.encode(frame[column.name]) for column in self.columns]
         return pd.DataFrame(np.hstack(blocks), columns=[name for column in self.columns for name in column.features])
 
     @property
     def unscaled(self) -> Recipe:
-        """The same features in their own units."""
+        """The same features in their original units."""
         plain = [replace(column, centre=(0.0,) * len(column.features), scale=1.0) for column in self.columns]
         return replace(self, columns=tuple(plain))
 
@@ -127,7 +127,7 @@ class Recipe:
 
 
 def _column(name: Any, levels: Any, fill: Any, centre: Any, scale: Any) -> Column:
-    """A column from JSON, each part of which is what it should be."""
+    """A column from JSON, with every part checked."""
     column = Column(_text(name), tuple(map(_text, levels)), _number(fill), tuple(map(_number, centre)), _number(scale))
     if len(column.centre) != len(column.features) or not column.scale > 0:
         raise ValueError(f"column {name!r} has another number of centres, or no scale")

@@ -1,4 +1,4 @@
-"""What the cells of a column mean: numbers, labels, or nothing."""
+"""The cells of a column as numbers or as labels."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "none", "-", "?", "."))
-MOST_LEVELS = 30  # of text that is worth describing
+MOST_LEVELS = 30  # of a text column that describes rows
 THOUSANDS = r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*"
-MOSTLY = 0.9  # share of cells that are numbers, from which a column counts as one of numbers
+MOSTLY = 0.9  # share of numbers from which a column counts as numeric
 
 
 def is_text(column: pd.Series) -> bool:
@@ -23,13 +23,13 @@ def is_text(column: pd.Series) -> bool:
 
 
 def labels(column: pd.Series) -> pd.Series:
-    """Every cell as text, None where there is nothing in it."""
+    """Every cell as text, None where it is missing."""
     text = column.map(_text, na_action="ignore").astype(object)
     return text.where(text.notna() & ~text.astype(str).str.strip().str.lower().isin(MISSING), None)
 
 
 def known_labels(column: pd.Series) -> pd.Series:
-    """`labels` of a column that is known: −1 among whole numbers is unknown, as many clusterers write it."""
+    """`labels` of a known clustering: −1 among whole numbers is unknown, as in many clusterers."""
     text = labels(column)
     whole = text.dropna().str.fullmatch(r"-?\d+(\.0)?").all()
     return text.where(~text.isin(["-1", "-1.0"]), None) if whole else text
@@ -37,14 +37,14 @@ def known_labels(column: pd.Series) -> pd.Series:
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
     """The columns that describe rows: numbers as numbers, text of a few values as text, nothing else."""
-    told: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for name, column in frame.items():
         found = numbers(column)
         if found is not None:
-            told[str(name)] = found[0]
+            columns[str(name)] = found[0]
         elif is_text(column) and 1 < (text := labels(column)).nunique() <= MOST_LEVELS:
-            told[str(name)] = text.to_numpy()
-    return pd.DataFrame(told, index=frame.index)
+            columns[str(name)] = text.to_numpy()
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def _text(cell: object) -> str:
@@ -52,10 +52,10 @@ def _text(cell: object) -> str:
 
 
 def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
-    """A column as numbers, NaN where there is none, and the cells that are not numbers; None where most are not.
+    """A column as numbers, NaN where missing, and the cells that are not numbers; None where most are not.
 
-    Commas are understood where that makes all cells numbers: as thousands where each stands before three digits and the
-    column can be read so throughout, as decimal points otherwise.
+    Commas are read where that makes all cells numbers: as thousands separators where every comma is before three
+    digits, as decimal commas otherwise.
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         return _finite(column.to_numpy(dtype=float, na_value=np.nan)), []
@@ -77,7 +77,7 @@ def numbers(column: pd.Series) -> tuple[np.ndarray, list[str]] | None:
 
 
 def _without_commas(cells: pd.Series) -> Callable[[str], str]:
-    """How cells with commas, and perhaps points, are written with a decimal point and nothing else."""
+    """The function that rewrites cells with commas, and perhaps points, with a decimal point only."""
     if cells.str.fullmatch(THOUSANDS).all():
         return lambda cell: cell.replace(",", "")
     return lambda cell: cell.replace(".", "").replace(",", ".") if cell.count(",") == 1 else cell

@@ -19,8 +19,8 @@ def choose_clusters(page, number):
 
 
 def find(page):
-    page.get_by_role("button", name="Find another view").click()
-    page.get_by_role("heading", name="What else there is").wait_for()
+    page.get_by_role("button", name="Find alternative").click()
+    page.get_by_role("heading", name="New clusters").wait_for()
     both_charts(page)
 
 

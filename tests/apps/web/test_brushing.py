@@ -24,7 +24,7 @@ def test_chosen_rows_are_counted_in_every_clustering():
     drawing = {"ids": ["3", "5", "7", "9"], "codes": [[0, 1, 0, 1], [0, 0, -1, -1]]}
     counts = split({"drawing": drawing, "legend": LEGEND, "given": [KNOWN]}, np.array([3, 5, 7]))
     assert counts["rows"].tolist() == [2, 1, 2, 1]
-    assert counts["of"].tolist() == ["what is new", "what is new", "segment", "segment"]
+    assert counts["of"].tolist() == ["new clusters", "new clusters", "segment", "segment"]
     assert counts["cluster"].tolist() == ["a", "a", "old", "unknown"]
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from altclust.apps.web.escape import JOINER, different, for_disk, for_markdown, for_plotly, paragraph
+from altclust.apps.web.escape import JOINER, for_disk, for_markdown, for_plotly, paragraph, unique_names
 
 
 @pytest.mark.parametrize("text", ["**x**", "[a](javascript:alert(1))", "<script>", "$x$", "`x`", "# x", "a_b", "~x~"])
@@ -45,4 +45,4 @@ def test_names_of_files_lead_to_no_other_folder(name, expected):
 
 
 def test_names_become_different():
-    assert different(["a", "b", "a", "a", "a (2)"]) == ["a", "b", "a (2)", "a (3)", "a (2) (2)"]
+    assert unique_names(["a", "b", "a", "a", "a (2)"]) == ["a", "b", "a (2)", "a (3)", "a (2) (2)"]

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from altclust.apps.web import guard as guard_module
-from altclust.apps.web.guard import MEGABYTE, MOST_FILES, MOST_VISITORS, Guard, headers, inline_scripts
+from altclust.apps.web.guard import MEGABYTE, Guard, GuardOptions, headers, inline_scripts
 
+MOST = GuardOptions()
 PUT = "/_stcore/upload_file/ada/x"
 
 
@@ -77,9 +77,9 @@ def test_uploads_are_bounded():
     assert answer(path=PUT, method="PUT") == 411
     assert put("9" * 5000) == 411
     assert answer(path=PUT, method="PUT", content_length="1", transfer_encoding="chunked") == 411
-    assert put(1, kept(ada=[1] * MOST_FILES)) == 429
-    assert put(1, kept(ada=[1] * (MOST_FILES - 1), bob=[1] * MOST_FILES)) == 200
-    full = kept(bob=[MEGABYTE] * MOST_VISITORS)
+    assert put(1, kept(ada=[1] * MOST.files)) == 429
+    assert put(1, kept(ada=[1] * (MOST.files - 1), bob=[1] * MOST.files)) == 200
+    full = kept(bob=[MEGABYTE] * MOST.visitors)
     assert put(1, full) == 503
     full["bob"].popitem()
     assert put(1, full) == 200
@@ -113,29 +113,27 @@ def test_uploads_under_way_are_counted_for_each_visitor(files):
         guard = Guard(stay, ["localhost"], False, upload_limit=1, files=lambda: kept_files)
         first = [put(guard, f"/_stcore/upload_file/ada/new{file}") for file in files]
         await asyncio.sleep(0.01)
-        assert [task.done() for task in first] == [False] * (MOST_FILES - 1) + [True] * 2
+        assert [task.done() for task in first] == [False] * (MOST.files - 1) + [True] * 2
         assert {task.result() for task in first if task.done()} == {429}
         other = put(guard, "/_stcore/upload_file/bob/0")
         await asyncio.sleep(0.01)
         assert not other.done()
         leave.set()
-        assert await asyncio.gather(*first, other) == [None] * (MOST_FILES - 1) + [429] * 2 + [None]
+        assert await asyncio.gather(*first, other) == [None] * (MOST.files - 1) + [429] * 2 + [None]
         assert await put(guard, "/_stcore/upload_file/ada/new") is None  # there is room again
 
     asyncio.run(visit())
 
 
-def test_an_upload_that_stalls_gives_its_room_back(monkeypatch):
-    monkeypatch.setattr(guard_module, "STALLED", 0.01)
-
+def test_an_upload_that_stalls_gives_its_room_back():
     async def read(scope, receive, send):
         await receive()
 
     async def visit():
-        guard = Guard(read, ["localhost"], False, upload_limit=1, files=dict)
+        guard = Guard(read, ["localhost"], False, 1, files=dict, options=GuardOptions(stalled=0.01))
         for _ in range(2):
-            stalled = [put(guard, f"/_stcore/upload_file/ada/{i}", asyncio.Event().wait) for i in range(MOST_FILES)]
-            assert await asyncio.wait_for(asyncio.gather(*stalled), 20) == [408] * MOST_FILES
+            stalled = [put(guard, f"/_stcore/upload_file/ada/{i}", asyncio.Event().wait) for i in range(MOST.files)]
+            assert await asyncio.wait_for(asyncio.gather(*stalled), 20) == [408] * MOST.files
 
     asyncio.run(visit())
 
@@ -165,8 +163,7 @@ def test_a_foreign_name_is_told_the_remedy():
     assert b"start it with --name" in sent[-1]["body"]
 
 
-def test_tabs_are_bounded(monkeypatch):
-    monkeypatch.setattr(guard_module, "MOST_TABS", 2)
+def test_tabs_are_bounded():
     leave, sent = asyncio.Event(), []
 
     async def stay(scope, receive, send):
@@ -176,7 +173,7 @@ def test_tabs_are_bounded(monkeypatch):
         sent.append(message["type"])
 
     async def visit():
-        guard = Guard(stay, ["localhost"], False, upload_limit=1, files=dict)
+        guard = Guard(stay, ["localhost"], False, 1, files=dict, options=GuardOptions(tabs=2))
         scope = {"type": "websocket", "path": "/", "headers": [(b"host", b"localhost")]}
         tabs = [asyncio.create_task(guard(scope, None, send)) for _ in range(3)]
         await asyncio.sleep(0.01)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import threading
 import time
 import weakref
@@ -9,7 +8,8 @@ import weakref
 import pytest
 
 from altclust import InputError
-from altclust.apps.web.jobs import Job, Pool, Progress, shared_pool
+from altclust.apps.web.jobs import Job, Pool, shared_pool
+from altclust.base.progress import Progress
 
 
 def finished(job, seconds=5.0):
@@ -21,14 +21,14 @@ def test_a_job_tells_how_far_it_is_and_leaves_its_result():
     told = []
 
     def task(job):
-        for call in [(0, math.nan, 0.75, math.nan), (0, math.nan, 0.0), (1, -1.5, 0.1, 0.2)]:
-            assert not job.on_round(*call)
+        for now in (Progress("search", 1, 4), Progress("search", 4, 4), Progress("fit", 1, 100, -1.5, 0.2)):
+            assert not job.update(now)
             told.append(job.look())
         return "a view"
 
     job = finished(Pool(1).submit(Job(task)))
-    assert told[:2] == [Progress("searching", 0.25), Progress("searching", 1.0)]
-    assert (told[2].stage, told[2].round, told[2].objective) == ("improving", 1, -1.5)
+    assert [progress.share for progress in told] == [0.25, 1.0, 0.01]
+    assert (told[2].stage, told[2].done, told[2].objective) == ("fit", 1, -1.5)
     assert (job.result, job.error) == ("a view", "")
 
 
@@ -37,7 +37,7 @@ def test_a_job_that_is_stopped_ends_with_what_there_is():
 
     def task(job):
         rounds = 0
-        while not job.on_round(rounds + 1, 0.0, 0.0, 0.0):
+        while not job.update(Progress("fit", rounds + 1, 100)):
             rounds += 1
             begun.set()
             time.sleep(0.001)
@@ -62,7 +62,7 @@ def test_a_job_that_is_stopped_while_it_waits_never_begins():
 
 
 def test_a_job_that_nobody_looks_at_stops_itself():
-    job = Job(lambda job: job.on_search(1, 10), patience=0.05)
+    job = Job(lambda job: job.update(Progress("test", 1, 10)), patience=0.05)
     time.sleep(0.1)
     assert job.stopping
     job.look()
@@ -77,7 +77,7 @@ def test_a_job_that_nobody_looks_at_stops_itself():
             "n_clusters=99 but X has 3 rows: ask for fewer.",
         ),
         (MemoryError(), "not enough memory"),
-        (ZeroDivisionError("secret"), "the terminal in which altclust runs says more"),
+        (ZeroDivisionError("secret"), "the terminal in which altclust runs shows the details"),
     ],
 )
 def test_whatever_goes_wrong_becomes_a_sentence(error, sentence):
@@ -102,7 +102,7 @@ def test_a_job_that_would_end_its_thread_does_not_take_its_place_along():
     left = pool.submit(Job(leave, long=True))
     pool.submit(Broken(leave, long=True))
     assert finished(pool.submit(Job(lambda job: 1, long=True))).result == 1
-    assert "the terminal in which altclust runs says more" in left.error
+    assert "the terminal in which altclust runs shows the details" in left.error
 
 
 def test_jobs_side_by_side_do_not_mix():
@@ -111,13 +111,13 @@ def test_jobs_side_by_side_do_not_mix():
     def task(share):
         def run(job):
             meet.wait()
-            job.on_search(share, 100)
+            job.update(Progress("test", share, 100))
             meet.wait()
             return share
 
         return run
 
-    jobs = [pool.submit(Job(task(share), "comparing")) for share in (10, 70)]
+    jobs = [pool.submit(Job(task(share), "test")) for share in (10, 70)]
     assert [finished(job).result for job in jobs] == [10, 70]
     assert [job.progress.share for job in jobs] == [0.1, 0.7]
 
@@ -181,7 +181,7 @@ def test_the_queue_has_an_order_and_an_end():
     first, second = pool.submit(Job(lambda job: 1)), pool.submit(Job(lambda job: 2))
     assert (pool.ahead(first), pool.ahead(second)) == (0, 1)
     assert second.progress.stage == "waiting"
-    with pytest.raises(InputError, match="2 searches are waiting already: try again"):
+    with pytest.raises(InputError, match="2 searches are already waiting: try again"):
         pool.submit(Job(lambda job: 3))
     first.stop()  # who has left is not counted
     assert pool.ahead(second) == 0

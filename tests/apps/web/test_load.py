@@ -18,6 +18,8 @@ from benchmarks.load import crowd, table, turned_away
 from benchmarks.page_server import serving
 from benchmarks.visitor import Visitor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server():

@@ -110,7 +110,7 @@ def visit(browser, server):
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         page.on("request", lambda request: None if _is_ours(request.url, server) else wrong.append(request.url))
         page.goto(server)
-        page.get_by_text("1. Your table").wait_for()
+        page.get_by_text("1. Table").wait_for()
         return page
 
     yield open_page
@@ -129,7 +129,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     upload(page, "customers.csv", customers_csv.read_bytes())
     page.get_by_text("customers.csv: 160 rows, 6 columns.").wait_for()
     page.get_by_text("segment", exact=True).first.wait_for()  # guessed
-    known = page.get_by_role("combobox", name="Columns with clusters that you know")
+    known = page.get_by_role("combobox", name="Columns with known clusters")
     known.press("Backspace")
     page.get_by_text("segment", exact=True).first.wait_for(state="detached")
     known.fill("segm")
@@ -140,7 +140,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     keep_picture(page, "found")
 
     brush(page, 0)
-    chosen = page.get_by_text(re.compile(r"\d+ rows chosen"))
+    chosen = page.get_by_text(re.compile(r"\d+ rows selected"))
     chosen.wait_for()
     count = int(chosen.inner_text().split()[0])
     assert 0 < count < 160
@@ -171,17 +171,18 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     name, content = taken(page, "Report")
     assert name == "report.html"
     assert b"loyal ones" in content
-    assert taken(page, "Picture")[1].startswith(b"\x89PNG")
+    assert taken(page, "Plot")[1].startswith(b"\x89PNG")
     figures = json.loads(taken(page, "Figures")[1])
     assert len(figures["views"]) == 2
     assert figures["views"][0]["overlap"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
         ("broken.parquet", b"PAR1 this is no table", "broken.parquet could not be read as PARQUET"),
-        ("**empty**.csv", b"", "**empty**.csv could not be read as CSV"),
+        ("**empty**.csv", b"", "**empty**.csv is empty"),
         ("zeros.csv", b"a,b\n\0\0\0\n", "zero bytes"),
     ],
 )
@@ -191,9 +192,10 @@ def test_a_bad_file_gets_one_sentence(visit, name, content, sentence):
     error = page.get_by_role("alert").filter(has_text=re.compile(re.escape(sentence).replace(":", ".")))
     error.wait_for()
     assert "Traceback" not in page.content()
-    assert page.get_by_role("button", name="Find another view").count() == 0
+    assert page.get_by_role("button", name="Find alternative").count() == 0
 
 
+@pytest.mark.slow
 def test_a_second_visitor_sees_nothing_of_the_first(visit):
     first = visit()
     upload(first, "secret.csv", b"secret,x,y\n" + b"".join(b"%d,%d,%d\n" % (i % 2, i, i * i) for i in range(60)))
@@ -201,9 +203,10 @@ def test_a_second_visitor_sees_nothing_of_the_first(visit):
     second = visit()
     second.get_by_text("An example").wait_for()
     assert "secret" not in second.content()
-    assert second.get_by_role("button", name="Find another view").count() == 0
+    assert second.get_by_role("button", name="Find alternative").count() == 0
 
 
+@pytest.mark.slow
 def test_hostile_strings_are_shown_and_never_run(visit):
     rng = np.random.default_rng(0)
     known, hidden = rng.integers(0, 2, (2, 150))
@@ -226,11 +229,11 @@ def test_hostile_strings_are_shown_and_never_run(visit):
     for text in (HOSTILE[0], HOSTILE[2][:30]):
         assert page.get_by_text(text).count(), text
     brush(page, 1)
-    page.get_by_text(re.compile(r"\d+ rows chosen")).wait_for()
+    page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
     page.get_by_placeholder("Name cluster 0").fill(HOSTILE[1])
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(f"^{re.escape(HOSTILE[1])} \\(70 rows")).wait_for()
-    page.get_by_role("tab", name="Which columns carry it").click()
+    page.get_by_role("tab", name="Column weights").click()
     page.locator(".js-plotly-plot .barlayer .point").first.wait_for(state="attached")
     keep_picture(page, "hostile")
     assert page.evaluate("window.hacked") is None
@@ -243,6 +246,7 @@ def test_hostile_strings_are_shown_and_never_run(visit):
     opened.close()
 
 
+@pytest.mark.slow
 def test_nothing_in_a_table_calls_another_machine(visit):
     """The fixture notes every request to another host; the policy of the page would refuse it as well."""
     rng = np.random.default_rng(0)
@@ -262,16 +266,17 @@ def test_nothing_in_a_table_calls_another_machine(visit):
     choose_clusters(page, 2)
     find(page)
     brush(page, 1)
-    page.get_by_text(re.compile(r"\d+ rows chosen")).wait_for()
+    page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
     page.get_by_placeholder("Name cluster 0").fill(REMOTE[2][:60])
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(rf"^{re.escape(REMOTE[2][:60])} \(\d+ rows")).wait_for()
-    for tab in ("Known against new", "Which columns carry it"):
+    for tab in ("Cross table", "Column weights"):
         page.get_by_role("tab", name=tab).click()
     page.mouse.move(700, 500)
     assert page.locator("[src*='evil.example'], [href*='evil.example'], [srcdoc], iframe").count() == 0
 
 
+@pytest.mark.slow
 def test_a_narrow_screen_is_enough(visit, customers_csv):
     page = visit(viewport={"width": 375, "height": 800}, color_scheme="dark")
     upload(page, "customers.csv", customers_csv.read_bytes())
@@ -279,7 +284,7 @@ def test_a_narrow_screen_is_enough(visit, customers_csv):
     choose_clusters(page, 2)
     find(page)
     brush(page, 1)
-    page.get_by_text(re.compile(r"\d+ rows chosen")).wait_for()
+    page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollWidth") <= 375
     for chart in page.locator(".js-plotly-plot:has(.scatterlayer)").all():
@@ -287,21 +292,23 @@ def test_a_narrow_screen_is_enough(visit, customers_csv):
     keep_picture(page, "narrow")
 
 
+@pytest.mark.slow
 def test_cancel_ends_the_search_and_leaves_the_page_as_it_was(visit, customers_csv):
     page = visit()
     upload(page, "customers.csv", customers_csv.read_bytes())
-    page.get_by_role("button", name="Find another view").click()
+    page.get_by_role("button", name="Find alternative").click()
     page.get_by_text("Searching for clusters").wait_for()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Searching for clusters").wait_for(state="detached")
-    assert page.get_by_role("button", name="Find another view").is_enabled()
+    assert page.get_by_role("button", name="Find alternative").is_enabled()
     assert page.locator(".js-plotly-plot").count() == 0
-    page.get_by_role("button", name="Find another view").click()
-    page.get_by_role("button", name="Take what there is").click()
+    page.get_by_role("button", name="Find alternative").click()
+    page.get_by_role("button", name="Stop and keep the best so far").click()
     both_charts(page)
     page.get_by_text("The search was stopped early").wait_for()
 
 
+@pytest.mark.slow
 def test_another_table_takes_the_place_of_the_first(visit, customers_csv):
     page = visit()
     content = customers_csv.read_bytes()

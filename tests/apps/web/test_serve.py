@@ -22,7 +22,7 @@ def test_a_taken_port_is_left_alone():
         taken.listen()
         port = taken.getsockname()[1]
         assert not serve.is_free("127.0.0.1", port)
-        with pytest.raises(InputError, match=f"--port {port} is taken"):
+        with pytest.raises(InputError, match=f"--port {port} is in use"):
             explore.explore(port=port)
     assert serve.is_free("127.0.0.1", port)
 
@@ -169,13 +169,15 @@ def test_a_browser_without_a_screen_does_not_take_the_terminal(monkeypatch, live
 
 HELD = """
 import threading, time
-from altclust import __main__, cli
+from altclust import __main__
+from altclust.apps.cli import main as cli
 cli.main = lambda: (threading.Thread(target=time.sleep, args=(100,)).start(), print("held", flush=True))
 __main__.main()
 """
 LATE = """
 import os, signal
-from altclust import __main__, cli
+from altclust import __main__
+from altclust.apps.cli import main as cli
 class Late:
     def __del__(self, kill=os.kill, own=os.getpid(), what=signal.{}):
         kill(own, what)
@@ -186,7 +188,7 @@ __main__.main()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("ending", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_thread_that_goes_on_at_the_end_does_not_hold_the_user(ending):
     with subprocess.Popen([sys.executable, "-c", HELD], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
@@ -200,7 +202,7 @@ def test_a_thread_that_goes_on_at_the_end_does_not_hold_the_user(ending):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
-@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("ending", ["SIGTERM", pytest.param("SIGINT", marks=pytest.mark.slow)])
 def test_a_signal_while_python_tidies_up_changes_nothing(ending):
     done = subprocess.run([sys.executable, "-c", LATE.format(ending)], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -218,7 +220,7 @@ def test_a_page_for_others_says_so_in_words(monkeypatch, capsys, host, warned, c
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"table": serve.Path("absent.csv")}, "absent.csv is not a file"),
+        ({"table": serve.Path("absent.csv")}, "absent.csv does not exist or is not a file"),
         ({"host": "no such host"}, "--host no such host is not an address"),
     ],
 )

@@ -131,7 +131,7 @@ def test_a_large_table_is_drawn_in_part_and_says_so():
     view = study.refit(_fixed(study), 1.0, Job(lambda job: None))
     drawing = study.summary(view)["drawing"]
     assert drawing["drawn"] == len(drawing["x"]) < 5001
-    assert "of 6,000 rows are drawn" in drawing["note"]
+    assert "of 6,000 rows is shown" in drawing["note"]
 
 
 def _fixed(study):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -30,11 +31,10 @@ def test_the_known_column_is_guessed(columns, expected):
     assert sources.guess_given(frame.astype(str)) == expected  # as the cells of a CSV are
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MOST_ROWS", 2), ("MOST_COLUMNS", 1)])
-def test_tables_beyond_the_limits_are_refused_in_a_sentence(monkeypatch, limit, value):
-    monkeypatch.setattr(sources, limit, value)
-    with pytest.raises(InputError, match=r"people\.csv has 3 rows and 2 columns, and the page takes at most"):
-        sources.open_table(io.BytesIO(b"a,b\n1,2\n3,4\n5,6\n"), "people.csv")
+@pytest.mark.parametrize("smaller", [{"rows": 2}, {"columns": 1}])
+def test_tables_beyond_the_limits_are_refused_in_a_sentence(smaller):
+    with pytest.raises(InputError, match=r"people\.csv has 3 rows and 2 columns; the page reads at most"):
+        sources.open_table(io.BytesIO(b"a,b\n1,2\n3,4\n5,6\n"), "people.csv", replace(sources.PAGE, **smaller))
 
 
 @pytest.mark.parametrize("name", sources.EXAMPLES)

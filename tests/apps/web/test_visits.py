@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
-from altclust.apps.web import visits as module
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.session import Session
-from altclust.apps.web.visits import AWAY, GONE, Visits
+from altclust.apps.web.visits import VisitOptions, Visits
+
+AWAY, GONE = VisitOptions().away, VisitOptions().gone
 
 
 class Runtime:
@@ -102,10 +103,9 @@ def test_who_left_nothing_behind_is_not_remembered(visit):
     assert not visits._left
 
 
-def test_the_order_is_kept_whatever_goes_wrong(monkeypatch, visit):
-    visits, _ = visit
-    monkeypatch.setattr(module, "EVERY", 0.0)
-    monkeypatch.setattr(module, "GONE", 0.0)
+def test_the_order_is_kept_whatever_goes_wrong():
+    visits = Visits(VisitOptions(every=0.0, gone=0.0))
+    visits.note("ada", Session())
     runtime, asked = Runtime(), []
 
     def uploads():

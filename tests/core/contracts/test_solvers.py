@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.conftest import random_problem
+from tests.conftest import objective_at, random_problem, some
 
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Objective, Problem, indicators
+from altclust.core.problem import Problem, indicators
 from altclust.core.solvers import ISM, SOLVERS, Growth, Newton, Status, Stiefel, first_order_residual, subspace_distance
 from altclust.core.solvers.grassmann import exponential, geodesic, horizontal, orthonormal
 
-PROBLEMS = 200
+PROBLEMS = some(40, 200)
 
 
-def solutions(solver, problems=PROBLEMS):
+def solutions(solver):
+    problems = some(10, 200) if isinstance(solver, Growth) else PROBLEMS  # which is the slowest by far
     for seed in range(problems):
         _, _, objective, W = random_problem(seed)
         yield seed, objective, W, solver(objective, W)
@@ -49,8 +50,8 @@ def test_safeguarded_f_is_monotone_and_the_end_is_stationary_or_says_why(solver)
             converged += 1
         else:
             assert solution.status in (Status.MAX_ITER, Status.STALLED), seed
-    # with the finish nearly all converge; the bare conditional-gradient steps run into their limit on some
-    assert converged >= (190 if getattr(solver, "finish", True) else 100)
+    # pin: with the finish nearly all converge; the bare conditional-gradient steps run into their limit on some
+    assert converged >= (0.95 if getattr(solver, "finish", True) else 0.5) * PROBLEMS
 
 
 def test_the_papers_loop_fails_where_the_safeguard_does_not():
@@ -69,10 +70,8 @@ def test_the_papers_loop_fails_where_the_safeguard_does_not():
 def test_full_step_is_the_papers_step_for_large_sigma():
     """Where the paper's iteration works, ours is the same iteration."""
     for seed in range(20):
-        problem, _, _, W = random_problem(seed)
-        wide = DenseEngine(problem.X, type(problem.kernel)(50 * problem.kernel.sigma))
-        embedding = wide.embed(W, problem.n_clusters)
-        objective = Objective(wide, problem.gamma(embedding.U, embedding.degrees))
+        problem, engine, _, W = random_problem(seed)
+        objective = objective_at(problem, DenseEngine(engine.X, Gaussian(50 * problem.kernel.sigma), engine.given), W)
         ours = ISM(max_iter=1, finish=False, tol=0)(objective, W)
         paper = ISM(max_iter=1, safeguard=False, tol=0)(objective, W)
         assert subspace_distance(ours.W, paper.W) < 1e-8
@@ -85,11 +84,9 @@ def test_solvers_agree_where_the_minimum_is_plain():
     codes, hidden = rng.integers(0, 2, (2, n))
     X = 0.3 * rng.standard_normal((n, 4)) + np.column_stack([3 * codes, 2 * hidden, 0 * codes, 0 * codes])
     X -= X.mean(axis=0)
-    problem = Problem(X, None, indicators([codes], n), 2, 1, 1.0, Gaussian(3.0))
-    engine = DenseEngine(X, problem.kernel)
+    problem = Problem(2, 1, 1.0, Gaussian(3.0))
     W = orthonormal(np.array([[0.1], [1.0], [0.2], [-0.1]]))
-    embedding = engine.embed(W, 2)
-    objective = Objective(engine, problem.gamma(embedding.U, embedding.degrees))
+    objective = objective_at(problem, DenseEngine(X, problem.kernel, indicators([codes], n)), W)
     found = [solver(objective, W).W for solver in (ISM(), Stiefel(), Growth(), Newton())]
     assert all(subspace_distance(found[0], W) < 1e-3 for W in found)
 

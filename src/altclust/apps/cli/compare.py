@@ -18,9 +18,9 @@ from ...models.comparison import METHODS, Comparison
 from ...models.comparison import compare as run
 from ...report import render_comparison
 from .files import writing
-from .options import Asked, Clusters, Out, asking
+from .options import Clusters, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, plain, printable, say
-from .task import Task, UsageError, as_json, check_clusters, command_line, prepare
+from .task import Task, as_json, command_line, prepare
 
 EXAMPLES = """
 Examples:
@@ -32,27 +32,23 @@ Examples:
 FILES = r"table\.\w+|comparison\.csv|agreement\.csv|comparison\.json|comparison\.html"
 
 Methods = Annotated[
-    list[str] | None, typer.Option(help=f"Method to run; may be repeated. All if left out: {', '.join(METHODS)}.")
+    list[str] | None, typer.Option(help=f"Method to run; may be repeated. Default: all, {', '.join(METHODS)}.")
 ]
-Limit = Annotated[float, typer.Option(min=0.1, help="Seconds that a method may take.")]
+Limit = Annotated[float, typer.Option(min=0.1, help="Time limit for each method, in seconds.")]
 
 
-@asking
+@with_table_options
 def compare(
-    asked: Asked,
+    options: TableOptions,
     methods: Methods = None,
     clusters: Clusters = None,
     timeout: Limit = 60.0,
     out: Out = Path("altclust-compare"),
 ) -> None:
-    """Ask every method for a clustering that differs from what you know, and show them side by side."""
-    unknown = [name for name in methods or [] if name not in METHODS]
-    if unknown:
-        raise UsageError(f"--methods {unknown[0]!r} is not a method: choose among {', '.join(METHODS)}.")
+    """Run every method of alternative clustering on a table, and compare what they find."""
     wanted = methods or list(METHODS)
-    task = prepare(asked, out, files=FILES, adds="|".join(map(_column, wanted)))
-    check_clusters(clusters, task)
-    with live("Asking every method") as bar:
+    task = prepare(options, out, files=FILES, adds="|".join(map(_column, wanted)))
+    with live("Running every method") as bar:
         found = run(
             task.X,
             task.given,
@@ -60,26 +56,26 @@ def compare(
             methods=wanted,
             n_clusters=clusters,
             timeout=timeout,
-            n_jobs=asked.jobs or os.cpu_count() or 1,
-            progress=bar.share,
-            random_state=asked.seed,
+            n_jobs=options.jobs or os.cpu_count() or 1,
+            progress=bar.update,
+            random_state=options.seed,
         )
         early = bar.interrupted
         bar.write()
         figures = _write(task, found)
-    if asked.as_json:
+    if options.as_json:
         print(as_json(figures))
-    elif not asked.quiet:
+    elif not options.quiet:
         _show(found, task)
     if found.labels.shape[1] == 0 and not early:
         raise typer.Exit(1)
     if early:
-        say("Interrupted: these are the methods that were asked until then.")
+        say("Interrupted: these are the methods that had finished.")
         raise typer.Exit(INTERRUPTED)
 
 
 def _column(method: str) -> str:
-    """What the column of a method's labels is called."""
+    """The name of the column with a method's labels."""
     return method.lower().replace("-", "_")
 
 
@@ -114,7 +110,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
 
 
 def _places(X: np.ndarray, given: list[np.ndarray]) -> np.ndarray:
-    """The two directions in which rows spread most once what is given is taken away, shape (n, 2)."""
+    """Rows along the two directions of largest variance without the means of the given clusters, shape (n, 2)."""
     centred = X - X.mean(axis=0)
     rest = remove_given(centred, given) if given else centred
     directions = np.linalg.svd(rest, full_matrices=False)[2][:2]
@@ -136,9 +132,9 @@ def _show(found: Comparison, task: Task) -> None:
         if row["problem"]:
             console.print(printable(f"{row['method']}: {row['problem']}"), markup=False, highlight=False)
     if overlaps:
-        console.print("Overlap is the NMI with what is given: 0 is new.")
+        console.print("Overlap: NMI with the given column, from 0 (independent) to 1 (the same).")
     console.print(
-        f"Open {task.out / 'comparison.html'}; labels are in {task.out / f'table{task.table.suffix}'}.", markup=False
+        f"Report: {task.out / 'comparison.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )
 
 

@@ -21,17 +21,19 @@ Examples:
     altclust explore customers.parquet --port 9000 --no-browser
 """
 
-TableFile = Annotated[Path | None, typer.Argument(help="A table; without it, upload one or take an example.")]
-Host = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is for this machine only.")]
-Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on; a free one if left out.")]
-Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in your browser.")]
-Limit = Annotated[int, typer.Option(min=1, help="Largest file that may be uploaded, in megabytes.")]
+TableFile = Annotated[
+    Path | None, typer.Argument(help="Table to open. Default: upload one, or choose an example, on the page.")
+]
+Host = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 accepts this machine only.")]
+Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on. Default: a free one.")]
+Browser = Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")]
+Limit = Annotated[int, typer.Option(min=1, help="Largest upload, in megabytes.")]
 Names = Annotated[
-    list[str] | None, typer.Option("--name", help="A name that others reach the page by; may be given several times.")
+    list[str] | None, typer.Option("--name", help="Host name under which the page is reached; may be repeated.")
 ]
 OPEN = (
-    "Everybody who can reach {} can use the page{}. There is no password, and nothing is encrypted on the way: "
-    "put a server that does both in front of it, or leave --host out."
+    "Everybody who can reach {} can use the page{}. There is no password and no encryption: "
+    "put a reverse proxy with both in front of it, or leave --host out."
 )
 
 
@@ -43,14 +45,14 @@ def explore(
     upload_limit: Limit = 200,
     name: Names = None,
 ) -> None:
-    """Explore a table in the browser: see, brush, tune and name what else is in it."""
+    """Explore a table in the browser: find alternative clusterings, select rows, name clusters, download."""
     require_parts()
     if table is not None and not table.is_file():
-        raise UsageError(f"{table} is not a file: pass the path of a table.")
+        raise UsageError(f"{table} does not exist or is not a file: pass the path of a table.")
     if port is not None and not is_free(host, port):
-        raise UsageError(f"--port {port} is taken: leave it out, or name another.")
+        raise UsageError(f"--port {port} is in use: leave it out, or choose another.")
     port = port or free_port(host)
-    say(f"altclust is at {link(host, port)} until you press Ctrl-C.")
+    say(f"altclust is at {link(host, port)}; press Ctrl-C to stop it.")
     if not is_local(host):
         say(OPEN.format(host, "" if table is None else f" and see {table.name}"), style="yellow")
     serve(table, host, port, browser, upload_limit, name or ())

@@ -1,4 +1,4 @@
-"""The files of one run, which replace those of an earlier one together: all of them, or none."""
+"""The files of one run replace those of an earlier one together: all of them, or none."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import pandas as pd
 
 from ...base.errors import InputError
-from ...files.atomic import Together
+from ...files.atomic import AtomicGroup
 from .task import Task, as_json, written
 
 
 class Files:
-    """What a run writes; see `writing`."""
+    """The files that a run writes; see `writing`."""
 
-    def __init__(self, task: Task, together: Together) -> None:
+    def __init__(self, task: Task, together: AtomicGroup) -> None:
         self._task, self._together = task, together
         self.names: set[str] = set()
         self.refused: InputError | None = None
@@ -36,36 +36,38 @@ class Files:
         self.write(name, lambda path: path.write_text(as_json(content) + "\n", encoding="utf-8"))
 
     def write_table(self, new: pd.DataFrame) -> None:
-        """Write the table in its own format with columns more; should that refuse a cell, the rest is still written."""
+        """Write the table in its own format with new columns; if that fails, the other files are still written."""
         table = self._task.table
         name = f"table{table.suffix}"
         try:
             self.write(name, lambda path: table.add(path, new))
         except (TypeError, ValueError, NotImplementedError) as error:  # a cell that the format's writer does not know
-            why = " ".join(str(error).split()).rstrip(".")
-            self.refused = InputError(f"{self._task.out / name} could not be written, all else was: {why}.")
+            self.refused = InputError(
+                f"{self._task.out / name} could not be written: {table.suffix} cannot hold one of its cells. All other "
+                "files were written; save the table as CSV and run again."
+            )
             self.refused.__cause__ = error
 
 
 @contextmanager
 def writing(task: Task, replaced: str) -> Iterator[Files]:
-    """Write files to the folder of a task; they get their names at the end.
+    """Write files to the folder of a task; they appear under their names together, at the end.
 
     Parameters
     ----------
     task : Task
     replaced : str
-        Pattern of the names of files that an earlier run may have left; those that are not written now are removed.
+        Pattern of the names of files from an earlier run; those that are not written now are removed.
     """
     new = not task.out.exists()
     try:
         task.out.mkdir(parents=True, exist_ok=True)
-        with Together() as together:
+        with AtomicGroup() as together:
             files = Files(task, together)
             yield files
     except BaseException:
         if new:
-            with suppress(OSError):  # where somebody else has put something into it
+            with suppress(OSError):  # another program has put something into it
                 task.out.rmdir()
         raise
     for old in written(task.out, replaced):

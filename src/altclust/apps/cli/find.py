@@ -14,10 +14,10 @@ from rich.console import Console
 from rich.table import Table
 
 from ...models.kdac import KDAC
-from .options import Asked, Clusters, Components, Out, Sure, asking
+from .options import NAMES, Clusters, Components, Confidence, Out, TableOptions, with_table_options
 from .results import FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
-from .task import Task, UsageError, as_json, check_clusters, prepare
+from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
 Examples:
@@ -31,73 +31,73 @@ Examples:
     altclust find customers.csv --given segment --parameters altclust-out/parameters.json
 """
 CHOSEN = ("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given")
-SEARCHING = "Looking for another view"
+SEARCHING = "Searching for an alternative"
 
-Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations; searched for if left out.")]
-Weight = Annotated[float | None, typer.Option(min=0, help="Price of resembling what is given; 1 if left out.")]
-Parameters = Annotated[Path | None, typer.Option(help="What `altclust tune` chose: its parameters.json.")]
+Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations. Default: searched for.")]
+Weight = Annotated[float | None, typer.Option(min=0, help="Penalty for overlap with what is given. Default: 1.")]
+Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
 
 
-@asking
+@with_table_options
 def find(
-    asked: Asked,
+    options: TableOptions,
     clusters: Clusters = None,
     components: Components = None,
     sigma: Sigma = None,
     novelty_weight: Weight = None,
     parameters: Parameters = None,
-    sure: Sure = True,
+    confidence: Confidence = True,
     out: Out = Path("altclust-out"),
 ) -> None:
     """Find the best clustering of a table that differs from what you know; write labels, figures and a report.
 
-    Without --given, the table is clustered first, and the alternative to that is found. Ctrl-C ends with what there is.
+    Without --given, the table is clustered first, and an alternative to that clustering is found.
+
+    Ctrl-C stops and keeps the best result so far.
     """
     if sigma is not None and not sigma > 0:
-        raise UsageError(f"--sigma {sigma:g} must be more than 0; leave it out to search for it.")
-    task = prepare(asked, out, files=FILES, adds="alternative|first_view")
-    check_clusters(clusters, task)
+        raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
+    task = prepare(options, out, files=FILES, adds="alternative|first_view")
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
     if parameters is not None:
-        fixed, why = read_parameters(parameters, task, asked.standardise, fixed)
+        fixed, why = read_parameters(parameters, task, options.standardise, fixed)
     first = None
-    with live(SEARCHING, lambda: start_searchers(asked.n_jobs)) as bar:
+    with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
         if task.given is None:
             bar.stage("Clustering the table first")
-            first = _model(asked, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_
+            first = _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_
             task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
             counts = ", ".join(map(str, np.bincount(first)))
-            say(f"Nothing was given, so the table was clustered first: clusters of {counts} rows.")
+            say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
             bar.stage(SEARCHING)
-        model = _model(asked, bar, fixed).fit(task.X, task.given)
-        if sure and not bar.interrupted:
+        model = _model(options, bar, fixed).fit(task.X, task.given)
+        if confidence and not bar.interrupted:
             bar.stage(COMPARING)
-            model.assess_confidence(bar.share)
+            model.assess_confidence(bar.update)
         early = bar.interrupted
         bar.write()
         figures = write_results(task, {"alternative": model}, first=first, why=why)
-    if asked.as_json:
+    if options.as_json:
         print(as_json(figures))
-    elif not asked.quiet:
+    elif not options.quiet:
         show(figures, task)
     if early:
-        say("Interrupted: this is what there was until then.")
+        say("Interrupted: this is the best result so far.")
         raise typer.Exit(INTERRUPTED)
 
 
-def _model(asked: Asked, bar: Live, fixed: dict[str, Any]) -> KDAC:
-    return KDAC(**fixed, n_jobs=asked.n_jobs, callback=bar.round, random_state=asked.seed)
+def _model(options: TableOptions, bar: Live, fixed: dict[str, Any]) -> KDAC:
+    return KDAC(**fixed, n_jobs=options.n_jobs, callback=bar.update, random_state=options.seed)
 
 
 def read_parameters(
     file: Path, task: Task, standardise: bool, fixed: dict[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """What `altclust tune` chose for this table as arguments of KDAC, and why."""
+    """The parameters that `altclust tune` chose for this table, as arguments of KDAC, and why."""
     if fixed:
-        option = next(iter(fixed)).removeprefix("n_").replace("_", "-")
-        raise UsageError(f"--parameters {file} holds every parameter: leave out --{option}.")
+        raise UsageError(f"--parameters {file} sets every parameter: leave out {NAMES[next(iter(fixed))]}.")
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         chosen = {name: content[name] for name in CHOSEN} | {"init": np.array(list(content["directions"].values()))}
@@ -105,30 +105,32 @@ def read_parameters(
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
     if columns != list(task.X.columns):
-        raise UsageError(f"--parameters {file} was chosen for the columns {', '.join(columns)}: run `altclust tune`.")
+        raise UsageError(f"--parameters {file} is for the columns {', '.join(columns)}: run `altclust tune` again.")
     if scaled != standardise:
-        raise UsageError(f"--parameters {file} was chosen with {'--' if scaled else '--no-'}standardise: pass it too.")
+        raise UsageError(f"--parameters {file} is for {'--' if scaled else '--no-'}standardise: pass that option too.")
     return chosen, content.get("reasons")
 
 
 def show(figures: dict[str, Any], task: Task) -> None:
-    """The view in a table, and where everything is."""
+    """Print the figures of the view, and where the files are."""
     view = figures["views"][0]
-    table = Table(title="The alternative view", show_header=False)
+    table = Table(title="Alternative clustering", show_header=False)
     top = list(view["feature_weights"].items())[:5]
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    table.add_row("overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is new)")
+    table.add_row(
+        "overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is independent)"
+    )
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
-    table.add_row("features", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
+    table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:
         table.add_row("", plain(sentence))
     if view["reasons"] is not None:
         table.add_row("search", plain(view["reasons"]))
     if view["confidence"] is not None:
-        table.add_row("confidence", view["confidence"]["verdict"])
-    table.add_row("proof", view["certificate"]["verdict"])
+        table.add_row("significance", view["confidence"]["verdict"])
+    table.add_row("solver check", view["certificate"]["verdict"])
     console = Console()
     console.print(table)
     console.print(
-        f"Open {task.out / 'report.html'}; labels are in {task.out / f'table{task.table.suffix}'}.", markup=False
+        f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated
 
@@ -16,13 +17,14 @@ from ...base.errors import InputError
 from ...datasets import CATALOGUE, data_folder
 from ...paper.commands import reproduce_app
 from . import compare, explore, find, report, tune, views
+from .options import NAMES, in_options
 from .screen import INTERRUPTED, SIGNALS, Stopped, console, say, stop_at_once
 from .task import UsageError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, or none that this user may have
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, or none within the user's quota
 
 app = typer.Typer(
-    help="Find the best clustering of a table that is different from the one you know.",
+    help="Alternative clustering: find a good clustering of a table that differs from the one you know.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -45,20 +47,22 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    """Find the best clustering of a table that is different from the one you know."""
+    """Alternative clustering: find a good clustering of a table that differs from the one you know."""
 
 
 @app.command(epilog="\nExample:\n\n    altclust datasets\n")
 def datasets() -> None:
-    """List the data sets: generated ones, and the paper's files with whether they are in the data folder."""
+    """List the data sets: the generated ones, and the paper's, with whether their files are in the data folder."""
     table = Table(title=f"Data sets; the data folder is {data_folder()}")
     table.add_column("name", no_wrap=True)
     for column in ("rows x columns", "labels", "where", "description"):
         table.add_column(column)
     for entry in CATALOGUE:
-        where = entry.origin if entry.origin == "generated" else "data folder" if entry.at_hand else "to be fetched"
+        where = entry.origin if entry.origin == "generated" else "data folder" if entry.at_hand else "not downloaded"
         size = f"{entry.n_samples} x {entry.n_features}"
         table.add_row(entry.name, size, ", ".join(entry.labels) or "–", where, entry.description)
     Console().print(table)
@@ -68,31 +72,35 @@ def main() -> None:
     """Run the command line; a user's mistake gets a sentence and an exit code, never a traceback."""
     console.quiet = False
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a letter that the terminal does not have is no reason to fail
+        sys.stdout.reconfigure(errors="replace")  # a character that the terminal cannot show is no reason to fail
     before = [signal.signal(one, stop_at_once) for one in SIGNALS]
     try:
         app()
-    except UsageError as error:
-        _fail(error, 2)
-    except (InputError, ValueError) as error:
-        _fail(error, 1)
+    except InputError as error:
+        wrong_use = isinstance(error, UsageError) or NAMES.get(error.argument or "", "").startswith("--")
+        _fail(in_options(error), 2 if wrong_use else 1)
+    except ValueError as error:  # of a library, whose words are not for people
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        _fail(f"unexpected error in {where.name} (line {where.lineno} of {where.filename}): please report it.", 1)
     except OSError as error:
         _fail(_in_words(error), 1)
     except Stopped as stopped:
-        kept = "the rows and figures that were finished are kept, and the same command goes on"
+        kept = "finished parts are kept, and the same command continues"
         _fail(f"interrupted: {kept if sys.argv[1:2] == ['reproduce'] else stopped}.", INTERRUPTED)
     finally:
         for one, handler in zip(SIGNALS, before, strict=True):
-            if handler is not None:  # which is one that Python did not set
+            if handler is not None:  # None: Python did not set it
                 signal.signal(one, handler)
 
 
 def _in_words(error: OSError) -> str:
-    """What the system complains of, and of which file."""
+    """What the operating system reports, and the file."""
     if error.filename is None or error.strerror is None:
         return str(error)
     if error.errno in FULL:
-        return f"{error.filename} could not be written, because there is no space left: make room, or write elsewhere."
+        return (
+            f"{error.filename} could not be written: no space is left on the disk; free some, or choose another folder."
+        )
     return f"{error.filename} could not be used: {error.strerror}."
 
 

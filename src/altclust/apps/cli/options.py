@@ -5,19 +5,31 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ...base.errors import FitWarning, InputError, sentence
 from ...tables import read_table
 
-TABLE_PANEL, OUTPUT_PANEL = "How the table is read", "What is written and shown"
+TABLE_PANEL, OUTPUT_PANEL = "Reading the table", "Output"
+SAME = ("sigma", "novelty-weight", "rule", "resume", "methods", "timeout", "given", "columns", "drop", "categories")
+OTHER = {"n_clusters": "--clusters", "n_components": "--components", "n_jobs": "--jobs", "random_state": "--seed"}
+# What the library's arguments are called on the command line.
+NAMES = {"X": "The table", **OTHER, **{name.replace("-", "_"): f"--{name}" for name in SAME}}
+
+
+def in_options(message: InputError | FitWarning) -> str:
+    """A sentence of the library with the option of the command line in place of the argument."""
+    name = NAMES.get(message.argument or "")
+    return str(message) if name is None else sentence(message, name)
 
 
 def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
-    """The columns of the table that was named already, for the shell to complete."""
-    named = [ctx.params.get("table"), *ctx.args]  # an option without its value leaves the arguments where they are
+    """The columns of the table that was typed already, for completion in the shell."""
+    named = [ctx.params.get("table"), *ctx.args]  # after an option without its value, click leaves arguments in args
     table = next((word for word in named if word is not None and Path(word).is_file()), None)
     try:
         return [] if table is None else [c for c in read_table(table).frame.columns if c.startswith(incomplete)]
@@ -25,89 +37,59 @@ def _columns(ctx: typer.Context, incomplete: str) -> list[str]:
         return []
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What the commands that cluster a table have in common."""
+Names = list[str] | None
+_reading = partial(typer.Option, rich_help_panel=TABLE_PANEL)
+_column = partial(_reading, autocompletion=_columns)
+_output = partial(typer.Option, rich_help_panel=OUTPUT_PANEL)
 
-    table: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, Feather/Arrow, Excel, NPY or NPZ; by how its name ends.")
-    ]
+
+@dataclass(frozen=True)
+class TableOptions:
+    """The options of all commands that cluster a table."""
+
+    table: Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, Feather/Arrow, Excel, NPY or NPZ file.")]
     given: Annotated[
-        list[str] | None, typer.Option(help="Column with what you know; may be repeated.", autocompletion=_columns)
+        Names, typer.Option(help="Column with a known clustering; may be repeated.", autocompletion=_columns)
     ] = None
     given_file: Annotated[
-        Path | None, typer.Option(help="Another table with what you know, row by row or by --id.")
+        Path | None, typer.Option(help="Another table with known clusterings; rows match by position, or by --id.")
     ] = None
     columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to cluster, or a pattern such as 'gene_*'; may be repeated. All if left out.",
-            autocompletion=_columns,
-            rich_help_panel=TABLE_PANEL,
-        ),
+        Names, _column(help="Column to cluster, or a pattern such as 'gene_*'; may be repeated. Default: all.")
     ] = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to leave out, or a pattern; may be repeated.",
-            autocompletion=_columns,
-            rich_help_panel=TABLE_PANEL,
-        ),
-    ] = None
-    id: Annotated[
-        str | None,
-        typer.Option(help="Column that names the rows.", autocompletion=_columns, rich_help_panel=TABLE_PANEL),
-    ] = None
-    categories: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of numbers that stand for categories; may be repeated.",
-            autocompletion=_columns,
-            rich_help_panel=TABLE_PANEL,
-        ),
-    ] = None
+    drop: Annotated[Names, _column(help="Column to leave out, or a pattern; may be repeated.")] = None
+    id: Annotated[str | None, _column(help="Column with row names.")] = None
+    categories: Annotated[Names, _column(help="Column of numbers that are category codes; may be repeated.")] = None
     encode: Annotated[
         bool | None,
-        typer.Option(
-            help="Take in columns of a few values, one feature per value; only where they are the majority, "
-            "if left out.",
-            rich_help_panel=TABLE_PANEL,
-        ),
+        _reading(help="Use columns with few values, one feature per value. Default: only if most columns are such."),
     ] = None
-    impute: Annotated[
-        bool, typer.Option(help="Let the median stand in for missing numbers.", rich_help_panel=TABLE_PANEL)
-    ] = True
-    standardise: Annotated[
-        bool, typer.Option(help="Give every column unit variance first.", rich_help_panel=TABLE_PANEL)
-    ] = True
-    jobs: Annotated[int, typer.Option(min=0, help="Processes that search side by side; 0 is one for each core.")] = 1
+    impute: Annotated[bool, _reading(help="Replace missing numbers by the median.")] = True
+    standardise: Annotated[bool, _reading(help="Scale every column to unit variance.")] = True
+    jobs: Annotated[int, typer.Option(min=0, help="Parallel processes; 0 means one per core.")] = 1
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0
-    force: Annotated[bool, typer.Option(help="Overwrite results that are there.", rich_help_panel=OUTPUT_PANEL)] = False
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the figures as JSON instead.", rich_help_panel=OUTPUT_PANEL)
-    ] = False
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing but errors.", rich_help_panel=OUTPUT_PANEL)
-    ] = False
+    force: Annotated[bool, _output(help="Overwrite existing results.")] = False
+    as_json: Annotated[bool, _output("--json", help="Print the results as JSON.")] = False
+    quiet: Annotated[bool, _output("--quiet", "-q", help="Print errors only.")] = False
 
     @property
     def n_jobs(self) -> int:
-        """What joblib calls that many processes."""
+        """The number of processes as joblib counts it."""
         return self.jobs or -1
 
 
-Out = Annotated[Path, typer.Option(help="Folder for the results.", rich_help_panel=OUTPUT_PANEL)]
-Clusters = Annotated[int | None, typer.Option(min=1, help="Clusters to find; searched for if left out.")]
-Components = Annotated[int | None, typer.Option(min=1, help="Directions to find; searched for if left out.")]
-Sure = Annotated[
-    bool, typer.Option("--confidence/--no-confidence", help="Compare with shuffled rows, to tell the view from chance.")
+Out = Annotated[Path, _output(help="Folder for the results.")]
+Clusters = Annotated[int | None, typer.Option(min=1, help="Number of clusters. Default: searched for.")]
+Components = Annotated[int | None, typer.Option(min=1, help="Number of directions. Default: searched for.")]
+Confidence = Annotated[
+    bool, typer.Option("--confidence/--no-confidence", help="Test significance by comparison with shuffled data.")
 ]
 
 
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command that begins with an `Asked` have all its fields as options of its own."""
+def with_table_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, whose first argument is a `TableOptions`, all its fields as options."""
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    hints = get_type_hints(Asked, include_extras=True)
+    hints = get_type_hints(TableOptions, include_extras=True)
     shared = [
         inspect.Parameter(
             field.name,
@@ -115,13 +97,13 @@ def asking(command: Callable[..., None]) -> Callable[..., None]:
             default=inspect.Parameter.empty if field.default is MISSING else field.default,
             annotation=hints[field.name],
         )
-        for field in fields(Asked)
+        for field in fields(TableOptions)
     ]
     own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
 
     def run(**values: Any) -> None:
-        asked = Asked(**{field.name: values.pop(field.name) for field in fields(Asked)})
-        command(asked, **values)
+        options = TableOptions(**{field.name: values.pop(field.name) for field in fields(TableOptions)})
+        command(options, **values)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature([*shared[:3], *own, *shared[3:]])  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""`altclust report`: the report of a view that was found earlier, of its own rows or of others."""
+"""`altclust report`: the report of a clustering that was found earlier, for its own rows or for others."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Examples:
     altclust report altclust-out new_customers.csv --to new_customers.html
 """
 
-Folder = Annotated[Path, typer.Argument(help="Results of `altclust find` or `altclust views`.")]
+Folder = Annotated[Path, typer.Argument(help="Folder with results of `altclust find` or `altclust views`.")]
 Other = Annotated[
-    Path | None, typer.Argument(help="Rows to report on: a table with the same columns. Its own, if left out.")
+    Path | None, typer.Argument(help="Table with the same columns, to report on. Default: the clustered one.")
 ]
-To = Annotated[Path | None, typer.Option(help="File to write; report.html in the folder if left out.")]
-Id = Annotated[str | None, typer.Option(help="Column that names the rows.")]
-Force = Annotated[bool, typer.Option(help="Overwrite a report that is there.", rich_help_panel=OUTPUT_PANEL)]
+To = Annotated[Path | None, typer.Option(help="File to write. Default: report.html in the folder.")]
+Id = Annotated[str | None, typer.Option(help="Column with row names.")]
+Force = Annotated[bool, typer.Option(help="Overwrite an existing report.", rich_help_panel=OUTPUT_PANEL)]
 
 
 def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, force: Force = False) -> None:
-    """Write the report of a view again, or of the same view on other rows, whose clusters are predicted."""
+    """Write the report again, or a report on other rows, whose clusters are predicted."""
     target = to or folder / "report.html"
     figures, recipe, views = read_results(folder)
     if target.is_dir():
@@ -45,7 +45,7 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     source = table or folder / f"table{Path(figures['table']).suffix.lower()}"
     rows = read(source)
     if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
-        raise UsageError(f"{source} is not the table that the view was found in: pass it as a second argument.")
+        raise UsageError(f"{source} is not the table that was clustered: pass that table as a second argument.")
     if id is not None and id not in rows.frame.columns:
         raise UsageError(f"--id {id!r} is not a column of {source}.")
     names = [name for name in figures["given"] if name in rows.frame.columns]
@@ -56,5 +56,5 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     write_report(target, *summaries_of(task, views, command_line(again=True), own))
     missing = [name for name in figures["given"] if name not in names]
     if missing:
-        say(f"{source} has no column {', '.join(missing)}: the report does without.")
-    Console().print(f"Open {target}.", markup=False)
+        say(f"{source} has no column {', '.join(missing)}: the report leaves it out.")
+    Console().print(f"Report: {target}.", markup=False)

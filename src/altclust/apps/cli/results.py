@@ -1,4 +1,4 @@
-"""What is left of a run: the table with its new columns, directions, figures, models, pictures and the report."""
+"""The results of a run: the table with new columns, directions, figures, models, pictures and the report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from ...base.errors import InputError
+from ...core.solvers import Status
 from ...models.kdac import KDAC
 from ...report import summarise, write_report
 from ...report.summary import number
@@ -21,6 +22,7 @@ from ...search.significance import Confidence
 from ...tables import Recipe
 from ...tables.values import readable
 from .files import writing
+from .screen import say
 from .task import Task, UsageError, command_line
 
 VIEW_FILES = r"(alternative|view_\d+)\.(npz|png)"
@@ -43,17 +45,20 @@ def write_results(
     ----------
     task : Task
     views : dict of str to KDAC
-        The models by the names of the columns that they add; each is new beside what is given and those before it.
+        The models by the names of the columns that they add; each differs from what is given and from those before it.
     first : int array, shape (n,), optional
-        The clustering that stood in for a given one.
+        The clustering that was found first, where none was given.
     why : str, optional
-        Why these parameters, where the model does not know.
+        Why these parameters, where the model does not hold the reason.
     stopped : str, optional
         Why there are no more views.
     """
     new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.X.index)
     if first is not None:
         new.insert(0, "first_view", first)
+    for name, model in views.items():
+        if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
+            say(f"{name}: {model.status_} after {model.n_iter_} rounds; a larger --sigma may converge.", style="yellow")
     summaries = summaries_of(task, views, command_line(again=True))
     figures = {
         "altclust": version("altclust"),
@@ -83,7 +88,7 @@ def write_results(
 
 
 def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
-    """What the report says of each view; own where the rows are those that the models were fitted to."""
+    """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
     values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"))
     summaries = []
@@ -101,7 +106,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
                 alternative=name,
                 decisions=task.recipe.sentences,
                 command=command,
-                confidence=model._confidence is not None,  # what was not asked for, or interrupted, is not computed
+                confidence=model._view.confidence is not None,  # not where it was switched off or interrupted
                 predicted=not own,
             )
         )
@@ -110,7 +115,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
 
 
 def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]:
-    """The figures, the recipe and the models that `write_results` left in a folder, which belong together."""
+    """The figures, the recipe and the models that `write_results` wrote to a folder."""
     try:
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
         recipe = Recipe.from_dict(figures["recipe"])
@@ -119,16 +124,14 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
         texts = [figures["table"], *figures["given"], *names]
         if not all(isinstance(text, str) for text in texts) or not isinstance(figures["given"], list):
             raise ValueError("table, given and names should be text")
-        if not all(re.fullmatch(VIEWS, name) for name in names):  # they are names of files in this folder, and no other
+        if not all(re.fullmatch(VIEWS, name) for name in names):  # they become names of files in this folder
             raise ValueError("a view should be named as `write_results` names it")
         models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
         if any(list(getattr(model, "feature_names_in_", ())) != features for model in models.values()):
             raise ValueError("the models are of other columns")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         why = f": {error}" if isinstance(error, InputError) else "."
-        raise UsageError(
-            f"{folder} holds no results of `altclust find` or `altclust views`, or only some{why}"
-        ) from error
+        raise UsageError(f"{folder} holds no complete results of `altclust find` or `altclust views`{why}") from error
     return figures, recipe, models
 
 
@@ -149,17 +152,17 @@ def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
         "engine": model.engine_,
         "approximation_error": model.approximation_error_,
         "certificate": certificate,
-        "confidence": None if model._confidence is None else _confidence(model._confidence),
+        "confidence": None if model._view.confidence is None else _confidence(model._view.confidence),
         "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
     }
 
 
-def _confidence(sure: Confidence) -> dict[str, Any]:
-    return {"p_value": number(sure.p_value), "stability": number(sure.stability), "verdict": sure.verdict}
+def _confidence(found: Confidence) -> dict[str, Any]:
+    return {"p_value": number(found.p_value), "stability": number(found.stability), "verdict": found.verdict}
 
 
 def _directions(name: str, model: KDAC) -> pd.DataFrame:
-    """One row per feature: its share of the view, and its place in every direction."""
+    """One row per feature: its weight, and its coefficient in every direction."""
     frame = pd.DataFrame({"view": name, "feature": model.feature_names_in_, "weight": model.feature_weights_})
     return frame.assign(**{f"direction_{i}": row for i, row in enumerate(model.components_, 1)})
 

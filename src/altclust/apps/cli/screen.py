@@ -1,4 +1,4 @@
-"""What the commands say while they work: sentences, a live bar, and Ctrl-C taken as "that is enough"."""
+"""Progress on the screen: sentences, a progress bar, and Ctrl-C, which stops a search and keeps its best result."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from typing import Any
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bar
 
+from ...base.errors import FitWarning, NotConvergedWarning
 from ...base.parallel import end_with_parent
-from ...core.solvers import Status
+from ...base.progress import Progress
+from .options import in_options
 
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
-COMPARING = "Comparing with shuffled rows, to tell the view from chance"
-
+COMPARING = "Testing significance on shuffled data"
 
 SIGNALS = signal.SIGINT, signal.SIGTERM  # Ctrl-C, and what `kill` and `timeout` send
 
 
 class Stopped(BaseException):
-    """Ctrl-C, and whoever pressed it does not want to wait for what there is; the message says what is left."""
+    """Ctrl-C that ends the program at once; the message says what was written."""
 
     def __init__(self, left: str = "nothing was written") -> None:
         super().__init__(left)
@@ -39,82 +41,75 @@ def stop_at_once(*_: object) -> None:
 
 
 def stop_after_writing(*_: object) -> None:
-    """What Ctrl-C does when nothing is left but to show what was written."""
+    """What Ctrl-C does once all files are written."""
     raise Stopped("all results were written")
 
 
 def printable(text: str) -> str:
-    """A text without what a terminal would obey: names and cells come from anywhere."""
+    """A text without the control characters of terminals: names and cells come from any file."""
     return "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
 
 
 def plain(text: str) -> str:
-    """A text for a cell of a table on the screen, which would take brackets for colours."""
+    """A text for a cell of a rich table, where brackets would be read as markup."""
     return escape(printable(text))
 
 
 def say(sentence: str, style: str | None = None) -> None:
-    """One line on the screen, as it is."""
+    """Print one line to stderr, without markup."""
     console.print(printable(sentence.strip()), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 class Live:
-    """A bar for the stage that is under way; every report answers whether Ctrl-C was pressed."""
+    """A progress bar for the current stage; every update returns whether Ctrl-C was pressed."""
 
-    def __init__(self, progress: Progress, bar: TaskID) -> None:
-        self.progress, self.bar = progress, bar
-        self.interrupted = self.refined = self.writing = False
+    def __init__(self, bar: Bar, task: TaskID) -> None:
+        self.bar, self.task = bar, task
+        self.interrupted = self.writing = False
 
     def stage(self, name: str) -> None:
-        """Begin something else."""
-        self.refined = False
-        self.progress.reset(self.bar, total=None, description=name, figures="")
+        """Start another stage."""
+        self.bar.reset(self.task, total=None, description=name, figures="")
 
     def write(self) -> None:
-        """Begin to write, which is too short to be interrupted."""
+        """Start writing, which cannot be interrupted."""
         self.writing = True
         self.stage("Writing the report")
 
-    def share(self, done: float, total: float) -> bool:
-        """So much is done."""
-        self.progress.update(self.bar, completed=done, total=total)
+    def update(self, now: Progress) -> bool:
+        """Callback of everything that takes time."""
+        if now.stage == "fit":
+            self.bar.update(self.task, description="Refining", total=None, figures=f"round {now.done}{_figures(now)}")
+        else:
+            name = COMPARING if now.stage == "test" else None
+            figures = "" if math.isnan(now.objective) else f"best so far{_figures(now)}"
+            self.bar.update(self.task, description=name, completed=now.done, total=now.total, figures=figures)
         return self.interrupted
 
-    def round(self, number: int, value: float, change: float, overlap: float) -> bool:
-        """KDAC's callback: the search comes first, with number 0, and then the rounds."""
-        where = "clearest so far" if number == 0 else f"round {number}"
-        new = "" if math.isnan(overlap) else f", overlap {overlap:.3f}"
-        figures = "" if math.isnan(value) else f"{where}: objective {value:.3f}{new}"
-        if number == 0 and self.refined:  # a view that was found is tested
-            self.progress.update(self.bar, description=COMPARING, completed=1 - change, total=1, figures="")
-        elif number == 0:
-            self.progress.update(self.bar, completed=1 - change, total=1, figures=figures)
-        else:
-            self.refined = True
-            self.progress.update(self.bar, description="Refining", total=None, figures=figures)
-        return self.interrupted
+
+def _figures(now: Progress) -> str:
+    new = "" if math.isnan(now.overlap) else f", overlap {now.overlap:.3f}"
+    return f": objective {now.objective:.3f}{new}"
 
 
 def start_searchers(jobs: int) -> None:
-    """Start the processes that search side by side."""
+    """Start the processes that search in parallel."""
     if jobs != 1:
         Parallel(n_jobs=jobs)(delayed(end_with_parent)() for _ in range(2))
 
 
 @contextmanager
 def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
-    """A bar that begins with this stage; the first Ctrl-C is noted, the second ends everything at once.
+    """A progress bar; the first Ctrl-C stops the search and keeps its best result, the second ends the program.
 
-    SIGTERM counts as Ctrl-C.
-
-    Processes that start begins inherit that Ctrl-C is ignored: it is for this one alone.
+    SIGTERM counts as Ctrl-C. Processes that `start` starts ignore both: this process handles them.
     """
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
     before = [signal.signal(one, signal.SIG_IGN) for one in SIGNALS]
     try:
         start()
-        with Progress(*columns, console=console, transient=True) as progress:
-            shown = Live(progress, progress.add_task(first, total=None, figures=""))
+        with Bar(*columns, console=console, transient=True) as bar:
+            shown = Live(bar, bar.add_task(first, total=None, figures=""))
 
             def note(*_: object) -> None:
                 if shown.writing:
@@ -122,7 +117,8 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
                 if shown.interrupted:
                     raise Stopped
                 shown.interrupted = True
-                progress.update(shown.bar, description="Ending with what there is (again to leave at once)")
+                stopping = "Stopping with the best result so far (Ctrl-C again: stop at once)"
+                bar.update(shown.task, description=stopping)
 
             for one in SIGNALS:
                 signal.signal(one, note)
@@ -137,11 +133,12 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
 @contextmanager
 def _warnings_as_sentences() -> Iterator[None]:
-    """Show what is warned of at the end, without Python's names for it."""
-    with warnings.catch_warnings(record=True) as said:
+    """Print our own warnings at the end, as sentences about options; those of libraries are dropped."""
+    with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", UserWarning)
+        warnings.simplefilter("always", FitWarning)
+        warnings.simplefilter("ignore", NotConvergedWarning)  # `write_results` reports it, without Python's arguments
         yield
-    for text in dict.fromkeys(str(warning.message) for warning in said):
-        if str(Status.CANCELLED) not in text:  # whoever pressed Ctrl-C knows
-            say(text, style="yellow")
+    ours = [warning.message for warning in found if isinstance(warning.message, FitWarning)]
+    for sentence in dict.fromkeys(map(in_options, ours)):
+        say(sentence, style="yellow")

@@ -1,4 +1,4 @@
-"""From what was asked to a task: the table read, its rows as numbers, what is given, and a folder for the results."""
+"""From options to a task: the table as it was read, its rows as numbers, what is given, and the output folder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,21 @@ from typing import Any
 
 import pandas as pd
 
-from ...base.errors import InputError
+from ...base.errors import InputError, sentence
 from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.values import known_labels, labels
-from .options import Asked
+from .options import TableOptions, in_options
 from .screen import console, say
+
+REMEDIES = {  # options that change what was decided about a table, by the argument of `learn_recipe`
+    "columns": "--columns chooses columns, --encode uses those with few values",
+    "drop": "--drop NAME leaves a column out",
+    "encode": "--no-encode leaves them out",
+    "impute": "--no-impute stops with an error instead",
+    "standardise": "--standardise/--no-standardise",
+}
 
 
 class UsageError(InputError):
@@ -28,7 +36,7 @@ class UsageError(InputError):
 
 @dataclass(frozen=True)
 class Task:
-    """A table that was read, and where its results go.
+    """A table that was read, and its output folder.
 
     Attributes
     ----------
@@ -43,7 +51,7 @@ class Task:
     ids : Series or None
         The rows' names.
     out : Path
-        Folder that does not have to be there yet.
+        Folder, which need not exist yet.
     """
 
     table: Table
@@ -55,97 +63,92 @@ class Task:
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """Figures for machines."""
+    """Results as JSON."""
     return json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def command_line(again: bool = False) -> str:
-    """What was typed; to be typed again, it may overwrite what it made."""
+    """The command as it was typed; with --force if it is to be run again."""
     more = ["--force"] if again and "--force" not in sys.argv else []
     return shlex.join(["altclust", *sys.argv[1:], *more])
 
 
-def prepare(asked: Asked, out: Path, *, files: str, adds: str | None = None) -> Task:
-    """Read the table, and refuse what could not end well before anything is computed.
+def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = None) -> Task:
+    """Read the table, and refuse wrong input before anything is computed.
 
     Parameters
     ----------
-    asked : Asked
+    options : TableOptions
     out : Path
     files : str
         Pattern of the names of the files that will be written.
     adds : str, optional
         Pattern of the names of the columns that will be added.
     """
-    console.quiet = asked.quiet
-    check_folder(out, files, asked.force)
+    console.quiet = options.quiet
+    check_folder(out, files, options.force)
     check_can_write("--out", out)
-    table = read(asked.table)
+    table = read(options.table)
     frame = table.frame
-    for option, names in (("given", asked.given or []), ("id", [asked.id] if asked.id is not None else [])):
+    for option, names in (("given", options.given or []), ("id", [options.id] if options.id is not None else [])):
         for name in names:
-            check_column(option, name, frame, asked.table)
+            check_column(option, name, frame, options.table)
     clash = [name for name in frame.columns if adds is not None and re.fullmatch(adds, name)]
     if clash:
         raise UsageError(
-            f"{asked.table} has a column {clash[0]!r} already, which the result would overwrite: rename it."
+            f"{options.table} already has a column {clash[0]!r}, which the result would overwrite: rename it."
         )
-    given = read_given(asked, frame)
+    given = read_given(options, frame)
     try:
         recipe = learn_recipe(
             frame,
-            known={*(asked.given or []), *([asked.id] if asked.id is not None else [])},
-            columns=asked.columns or (),
-            drop=asked.drop or (),
-            categories=asked.categories or (),
-            encode=asked.encode,
-            impute=asked.impute,
-            standardise=asked.standardise,
+            known={*(options.given or []), *([options.id] if options.id is not None else [])},
+            columns=options.columns or (),
+            drop=options.drop or (),
+            categories=options.categories or (),
+            encode=options.encode,
+            impute=options.impute,
+            standardise=options.standardise,
         )
     except InputError as error:
-        words = re.sub(r"\b(columns|drop|categories)=", r"--\1 ", str(error))
-        raise UsageError(f"{asked.table}: {words}") from error
-    tell(table, recipe, given)
+        raise UsageError(f"{options.table}: {in_options(error)}") from error
+    if len(frame) < 2:
+        raise UsageError(f"{options.table} has 1 row: a clustering needs at least 2.")
+    print_reading(table, recipe, given)
     _check_labels(given)
-    ids = None if asked.id is None else labels(frame[asked.id])
+    ids = None if options.id is None else labels(frame[options.id])
     return Task(table, recipe, recipe.apply(frame), given, ids, out)
 
 
-def check_clusters(clusters: int | None, task: Task) -> None:
-    """Refuse more clusters than rows."""
-    if clusters is not None and clusters > len(task.X):
-        raise UsageError(f"--clusters {clusters} are more than the {len(task.X)} rows: ask for fewer.")
-
-
 def read(path: Path) -> Table:
-    """A table that somebody named."""
+    """Read a table by its path."""
     if not path.is_file():
-        raise UsageError(f"{path} is not a file: pass the path of a table.")
+        raise UsageError(f"{path} does not exist or is not a file: pass the path of a table.")
     return read_table(path)
 
 
 def check_folder(out: Path, files: str, force: bool) -> None:
-    """Refuse a folder that has such files, unless they may be overwritten."""
+    """Refuse a folder with such files, unless they may be overwritten."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out} is a file: name a folder.")
+        raise UsageError(f"--out {out} is a file: choose a folder.")
     taken = written(out, files)
     if taken and not force:
         raise UsageError(f"{taken[0]} exists: choose another --out, or pass --force to overwrite.")
 
 
 def _check_labels(given: pd.DataFrame | None) -> None:
-    """Refuse a given column that is no clustering, by its name."""
+    """Refuse a given column that is not a clustering."""
     for name, labelled in () if given is None else given.items():
         try:
             check_given(labelled, len(labelled))
         except InputError as error:
-            raise UsageError(f"--given {name}: {error}") from error
+            raise UsageError(sentence(error, f"--given {name}")) from error
 
 
 def check_can_write(option: str, folder: Path) -> None:
-    """Refuse a folder that nothing can be written to, before anything is computed."""
+    """Refuse a folder without write permission, before anything is computed."""
     if not can_write(folder):
-        raise UsageError(f"{option} {folder} cannot be written to: name another folder.")
+        raise UsageError(f"{option} {folder} cannot be written to: choose another folder.")
 
 
 def written(out: Path, files: str) -> list[Path]:
@@ -154,47 +157,49 @@ def written(out: Path, files: str) -> list[Path]:
 
 
 def check_column(option: str, name: str, frame: pd.DataFrame, where: Path) -> None:
-    """Refuse a name that is not a column, with the nearest that is."""
+    """Refuse a name that is not a column, and suggest the nearest."""
     if name not in frame.columns:
         near = difflib.get_close_matches(name, frame.columns, 1)
         there = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(frame.columns[:20])}."
         raise UsageError(f"--{option} {name!r} is not a column of {where}: {there}")
 
 
-def read_given(asked: Asked, frame: pd.DataFrame) -> pd.DataFrame | None:
+def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Columns of labels from the table and from the other file."""
-    known = frame[list(dict.fromkeys(asked.given or []))]
-    if asked.given_file is not None:
-        other = read(asked.given_file).frame
-        if asked.id is not None:
-            check_column("id", asked.id, other, asked.given_file)
-            other = other.set_index(labels(other.pop(asked.id)))
+    known = frame[list(dict.fromkeys(options.given or []))]
+    if options.given_file is not None:
+        other = read(options.given_file).frame
+        if options.id is not None:
+            check_column("id", options.id, other, options.given_file)
+            other = other.set_index(labels(other.pop(options.id)))
             if other.index.duplicated().any():
                 twice = other.index[other.index.duplicated()][0]
-                raise UsageError(f"--given-file {asked.given_file} has two rows with {asked.id} {twice!r}: leave one.")
-            other = other.reindex(labels(frame[asked.id])).set_axis(frame.index)
+                raise UsageError(
+                    f"--given-file {options.given_file} has two rows with {options.id} {twice!r}: remove one."
+                )
+            other = other.reindex(labels(frame[options.id])).set_axis(frame.index)
         elif len(other) != len(frame):
             raise UsageError(
-                f"--given-file {asked.given_file} has {len(other)} rows for {len(frame)} of {asked.table}: pass one "
-                "row for each, or --id with a column that both have."
+                f"--given-file {options.given_file} has {len(other)} rows, and {options.table} has {len(frame)}: pass "
+                "one row for each, or --id with a column that both have."
             )
         clash = [name for name in other.columns if name in frame.columns]
         if clash:
             raise UsageError(
-                f"--given-file {asked.given_file} has a column {clash[0]!r}, as {asked.table} has: rename one of them."
+                f"--given-file {options.given_file} and {options.table} both have a column {clash[0]!r}: rename one."
             )
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
     return known.apply(known_labels) if known.shape[1] else None
 
 
-def tell(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:
-    """Say how the table was understood, one line per decision."""
+def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:
+    """Print how the table is used, one line per decision."""
     columns = "1 column" if table.frame.shape[1] == 1 else f"{table.frame.shape[1]} columns"
     say(f"Read {table.name}: {len(table.frame):,} rows, {columns}. {' '.join(table.notes)}")
     if given is not None:
         levels = [f"{name} ({given[name].nunique()} clusters)" for name in given.columns]
         unknown = int(given.isna().any(axis=1).sum())
-        missing = f" Rows without a label, which are free: {unknown:,}." if unknown else ""
+        missing = f" {unknown:,} of {len(given):,} rows have no label: they are not constrained." if unknown else ""
         say(f"Given: {', '.join(levels)}.{missing}")
     for decision in recipe.decisions:
-        say(f"{decision.sentence} [{decision.remedy}]")
+        say(f"{decision.sentence} [{REMEDIES[decision.argument]}]")

@@ -1,4 +1,4 @@
-"""`altclust tune`: search for parameters, and show all that was tried."""
+"""`altclust tune`: search for parameters, and show all candidates."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rich.table import Table
 from ...search.tuning import RULES, Tuning
 from ...search.tuning import tune as search
 from .files import writing
-from .options import Asked, Clusters, Components, Out, asking
+from .options import Clusters, Components, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, say, start_searchers
-from .task import Task, as_json, check_can_write, check_clusters, prepare
+from .task import Task, as_json, check_can_write, prepare
 
 EXAMPLES = """
 Examples:
@@ -32,64 +32,63 @@ SHOWN = {
 }
 HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
 FILES = r"tuning\.csv|parameters\.json"
-BEST = 10  # trials that are shown
+BEST = 10  # candidates that are shown
 
 RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
-Rule = Annotated[RuleName, typer.Option(help="What decides: see docs/choosing.md.")]
-Resume = Annotated[Path | None, typer.Option(help="Folder that keeps finished paths, to go on where a search stopped.")]
+Rule = Annotated[RuleName, typer.Option(help="How candidates are scored; see docs/choosing.md.")]
+Resume = Annotated[Path | None, typer.Option(help="Folder for finished parts, to continue an interrupted search.")]
 
 
-@asking
+@with_table_options
 def tune(
-    asked: Asked,
+    options: TableOptions,
     clusters: Clusters = None,
     components: Components = None,
     rule: Rule = RuleName("separation"),  # noqa: B008
     resume: Resume = None,
     out: Out = Path("altclust-out"),
 ) -> None:
-    """Search for the parameters of the clearest new view; Ctrl-C ends it with the best so far."""
-    task = prepare(asked, out, files=FILES)
-    check_clusters(clusters, task)
+    """Search for the parameters of the clearest alternative; Ctrl-C stops and keeps the best result so far."""
+    task = prepare(options, out, files=FILES)
     if resume is not None:
         check_can_write("--resume", resume)
-    with live("Searching", lambda: start_searchers(asked.n_jobs)) as bar:
+    with live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
             task.X,
             task.given,
             n_clusters=clusters,
             n_components=components,
             rule=rule.value,
-            n_jobs=asked.n_jobs,
-            progress=bar.share,
+            n_jobs=options.n_jobs,
+            progress=bar.update,
             resume=resume,
-            random_state=asked.seed,
+            random_state=options.seed,
         )
         early = bar.interrupted
         bar.write()
-        chosen = _parameters(tuning, task, asked.standardise)
-        chosen |= {"seed": asked.seed, "command": _next_command(asked, out)}
+        chosen = _parameters(tuning, task, options.standardise)
+        chosen |= {"seed": options.seed, "command": _next_command(options, out)}
         with writing(task, FILES) as files:
             files.write_csv("tuning.csv", tuning.table)
             files.write_json("parameters.json", chosen)
-    if asked.as_json:
+    if options.as_json:
         print(as_json(chosen))
-    elif not asked.quiet:
+    elif not options.quiet:
         _show(tuning, SHOWN[rule.value], chosen["command"], out)
     if early:
-        say(f"Interrupted: this is the best of the {len(tuning.trials)} trials until then.")
+        say(f"Interrupted: this is the best of {len(tuning.trials)} candidates so far.")
         raise typer.Exit(INTERRUPTED)
 
 
-def _next_command(asked: Asked, out: Path) -> str:
-    """The `altclust find` that uses the choice, reading the table in the same way."""
-    words = ["altclust", "find", str(asked.table)]
+def _next_command(options: TableOptions, out: Path) -> str:
+    """The `altclust find` command with these parameters and the same options for reading the table."""
+    words = ["altclust", "find", str(options.table)]
     for option in ("given", "columns", "drop", "categories"):
-        words += [word for name in getattr(asked, option) or [] for word in (f"--{option}", name)]
-    for option, value in (("--given-file", asked.given_file), ("--id", asked.id)):
+        words += [word for name in getattr(options, option) or [] for word in (f"--{option}", name)]
+    for option, value in (("--given-file", options.given_file), ("--id", options.id)):
         words += [] if value is None else [option, str(value)]
     for option, usual in (("encode", None), ("impute", True), ("standardise", True)):
-        chosen = getattr(asked, option)
+        chosen = getattr(options, option)
         words += [] if chosen == usual else [f"--{option}" if chosen else f"--no-{option}"]
     return shlex.join([*words, "--parameters", str(out / "parameters.json")])
 
@@ -109,7 +108,7 @@ def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]
 def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> None:
     best = tuning.table.sort_values(["chosen", "score"], ascending=False, kind="stable").head(BEST)
     table = Table(
-        title=f"The best of {len(tuning.table)} trials", caption="k clusters in q directions; the first is the choice."
+        title=f"The best of {len(tuning.table)} candidates", caption="k clusters, q directions; the first is chosen."
     )
     for column in columns:
         table.add_column(HEADS.get(column, column))
@@ -118,7 +117,7 @@ def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> 
     Console().print(table)
     for sentence in (
         tuning.reasons,
-        f"All trials in {out / 'tuning.csv'}, the choice in {out / 'parameters.json'}.",
+        f"All candidates: {out / 'tuning.csv'}. The chosen one: {out / 'parameters.json'}.",
         f"To use it: {command}",
     ):
         Console().print(sentence, markup=False, soft_wrap=True)

@@ -1,4 +1,5 @@
-"""The page in the browser: choose what you know, see what else is there, brush, name, go on, take it home.
+"""The page in the browser: choose a table and what is known, find alternatives, select rows, name clusters, download.
 
-It shows the same summary as the report. Only `page`, `choosing`, `showing` and `waiting` know Streamlit.
+It shows the same summary as the report. Only `page`, `input_form`, `results_view`, `progress_view` and `brushing` use
+Streamlit.
 """

@@ -1,4 +1,4 @@
-"""Both clusterings side by side; rows that are brushed in one chart stand out in the other and are listed."""
+"""Both clusterings side by side; rows that are selected in one chart are highlighted in the other and listed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from altclust.apps.web import charts
-from altclust.apps.web.escape import different, paragraph
+from altclust.apps.web.escape import paragraph, unique_names
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View
 
@@ -19,12 +19,12 @@ MOST_LISTED = 200
 
 @st.fragment
 def compare(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
-    """Two charts on the same directions, and what was brushed in them."""
+    """Two charts of the same directions, and the selected rows."""
     drawing, known = summary["drawing"], summary["given"]
     place = 0
     if len(known) > 1:
         place = st.selectbox(
-            "What the left chart shows",
+            "Clustering in the left chart",
             range(len(known)),
             format_func=lambda i: known[i]["name"],
             width=300,
@@ -33,22 +33,22 @@ def compare(session: Session, study: Study, view: View, summary: dict[str, Any])
     left, right = st.columns(2)
     with left:
         if known:
-            st.markdown("##### What you know")
+            st.markdown("##### Known clusters")
             st.html(paragraph(f"Coloured by {known[place]['name']}"))
             _chart(session, drawing, drawing["codes"][1 + place], known[place]["legend"], "known")
         else:
-            st.markdown("##### Nothing was given")
-            st.text("Choose columns that you know to see them here.")
+            st.markdown("##### No known clusters")
+            st.text("Choose a column with known clusters to see it here.")
     with right:
-        st.markdown("##### What else there is")
-        st.html(paragraph("Coloured by the new clusters"))
+        st.markdown("##### New clusters")
+        st.html(paragraph("Coloured by new cluster"))
         _chart(session, drawing, drawing["codes"][0], summary["legend"], "found")
     if drawing["note"]:
         st.caption(drawing["note"])
     if session.chosen:
         _show_chosen(session, study, view, summary)
     else:
-        st.caption("Drag over points in one chart to see the same rows in the other.")
+        st.caption("Drag over points to select rows in both charts.")
 
 
 def _chart(
@@ -75,14 +75,14 @@ def _show_chosen(session: Session, study: Study, view: View, summary: dict[str, 
     rows = np.array(session.chosen)
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{len(rows):,} rows chosen**")
+            st.markdown(f"**{len(rows):,} rows selected**")
             if st.button("Clear selection", key="clear"):
                 session.clear_chosen()
                 st.rerun(scope="fragment")
         counts, table = st.columns([1, 3])
-        counts.caption("How they split")
+        counts.caption("Rows per cluster")
         counts.dataframe(split(summary, rows), hide_index=True, height=260)
-        table.caption(f"The first {MOST_LISTED} of them" if len(rows) > MOST_LISTED else "The rows")
+        table.caption(f"The first {MOST_LISTED} rows" if len(rows) > MOST_LISTED else "Rows")
         table.dataframe(listing(study.table.frame, view, rows[:MOST_LISTED]), height=260)
 
 
@@ -90,15 +90,15 @@ def listing(frame: pd.DataFrame, view: View, rows: np.ndarray) -> pd.DataFrame:
     """These rows with their new clusters, numbered from 1 as in the charts."""
     listed = frame.iloc[rows].astype(str).set_axis(rows + 1)
     new = np.array(view.cluster_names, dtype=object)[view.labels[rows]]
-    listed.insert(0, different([*listed.columns, "new cluster"])[-1], new)
+    listed.insert(0, unique_names([*listed.columns, "new cluster"])[-1], new)
     return listed
 
 
 def split(summary: dict[str, Any], rows: np.ndarray) -> pd.DataFrame:
-    """How the chosen rows that are drawn spread over the clusters, known and new."""
+    """The number of selected rows in each cluster, known and new."""
     drawing = summary["drawing"]
     picked = np.isin(np.array(drawing["ids"]).astype(int), rows)
-    sides = [("what is new", summary["legend"]), *((one["name"], one["legend"]) for one in summary["given"])]
+    sides = [("new clusters", summary["legend"]), *((one["name"], one["legend"]) for one in summary["given"])]
     counts = [
         {"rows": int(np.sum(np.array(codes)[picked] == entry["code"])), "cluster": entry["name"], "of": name}
         for (name, legend), codes in zip(sides, drawing["codes"], strict=True)

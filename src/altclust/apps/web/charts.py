@@ -1,4 +1,4 @@
-"""Charts to hover over and to brush, from the plain lists of a summary; nothing of the page."""
+"""Interactive charts from the plain lists of a summary, without Streamlit."""
 
 from __future__ import annotations
 
@@ -8,38 +8,30 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ...report.plotting import COLOURS as PRINTED
+from ...report.palette import ANY_PAGE, UNKNOWN, mark
 from .escape import for_plotly
 
-COLOURS = (*PRINTED[:-1], "#8A8A8A")  # black cannot be seen on a dark page
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
-UNKNOWN = "#BBBBBB"
 MOST_BARS = 10
-MOST_TOLD = 6  # columns in a hover
+MOST_TOLD = 6  # columns in a hover text
 HEIGHT = 430
-
-
-def mark(code: int) -> tuple[str, str]:
-    """Colour and shape of a cluster; when the colours begin again, the shapes are others."""
-    turn = code // len(COLOURS)
-    return COLOURS[code % len(COLOURS)], SYMBOLS[(code + turn) % len(SYMBOLS)]
 
 
 def scatter(
     drawing: dict[str, Any], codes: Sequence[int], names: Sequence[str], chosen: Collection[int] = ()
 ) -> go.Figure:
-    """The drawn rows in the first two learnt directions, a trace per cluster.
+    """The plotted rows in the first two learnt directions, one trace per cluster.
 
     Parameters
     ----------
     drawing : dict
-        Of a summary; its ids are the rows' numbers.
+        Of a summary; its ids are row numbers.
     codes : sequence of int
-        The cluster of each drawn row; −1 is unknown.
+        The cluster of each plotted row; −1 is unknown.
     names : sequence of str
-        What the clusters are called.
+        The names of the clusters.
     chosen : collection of int
-        Rows that stand out; none stands out if it is empty.
+        Rows to highlight; none if empty.
     """
     x, y, rows = np.array(drawing["x"]), np.array(drawing["y"]), np.array(drawing["ids"]).astype(int)
     of = np.asarray(codes)
@@ -50,7 +42,8 @@ def scatter(
     for code in [*range(len(names)), *([-1] if (of < 0).any() else [])]:
         members = of == code
         name = "unknown" if code < 0 else names[code]
-        colour, symbol = (UNKNOWN, "circle-open") if code < 0 else mark(code)
+        number, shape = mark(code)
+        colour, symbol = (UNKNOWN, "circle-open") if code < 0 else (ANY_PAGE[number], SYMBOLS[shape])
         label = for_plotly(name)
         figure.add_scatter(
             x=x[members],
@@ -73,7 +66,7 @@ def scatter(
     axes = [for_plotly(axis) for axis in drawing["axes"]]
     figure.update_layout(
         height=HEIGHT,
-        margin={"l": 10, "r": 10, "t": 36, "b": 10},  # the tools above must not cover points
+        margin={"l": 10, "r": 10, "t": 36, "b": 10},  # the toolbar must not cover points
         dragmode="select",
         legend={"orientation": "h", "y": -0.2, "itemsizing": "constant"},
         xaxis={"title": axes[0], "zeroline": False},
@@ -83,7 +76,7 @@ def scatter(
 
 
 def hover_texts(drawing: dict[str, Any]) -> list[str]:
-    """What is told of each drawn row: its number and its values in the weightiest columns."""
+    """The hover text of each plotted row: its number and its values in the columns with the largest weights."""
     named = [for_plotly(column) for column in drawing["columns"][:MOST_TOLD]]
     columns = drawing["values"][:MOST_TOLD]
     return [
@@ -96,14 +89,14 @@ def hover_texts(drawing: dict[str, Any]) -> list[str]:
 
 
 def weights(summary: dict[str, Any]) -> go.Figure:
-    """The features that carry the view, the weightiest on top."""
+    """The largest feature weights as bars."""
     top = summary["weights"][:MOST_BARS][::-1]
     figure = go.Figure(
         go.Bar(
             x=[feature["weight"] for feature in top],
             y=list(range(len(top))),
             orientation="h",
-            marker_color=COLOURS[0],
+            marker_color=ANY_PAGE[0],
             text=[f"{feature['weight']:.0%}" for feature in top],
             textposition="auto",
             hoverinfo="skip",
@@ -112,9 +105,9 @@ def weights(summary: dict[str, Any]) -> go.Figure:
     figure.update_layout(
         height=80 + 28 * len(top),
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        xaxis={"title": "share of the view", "tickformat": ".0%", "fixedrange": True},
+        xaxis={"title": "weight", "tickformat": ".0%", "fixedrange": True},
         yaxis={
-            "tickvals": list(range(len(top))),  # two names may look alike once they are cut
+            "tickvals": list(range(len(top))),  # two names may be equal once they are cut
             "ticktext": [for_plotly(feature["name"]) for feature in top],
             "fixedrange": True,
             "automargin": True,

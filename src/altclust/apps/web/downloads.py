@@ -1,4 +1,4 @@
-"""What a study leaves to take home: the table, the picture, the figures and the report, as bytes."""
+"""Downloads: the table, the plots, the figures and the report of a study, as bytes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from matplotlib.figure import Figure
 
 from ...report import render
 from ...report.plotting import scatter
-from .escape import different
+from .escape import unique_names
 from .study import Study, View
 
 ONLY_NUMBERS = (".npy", ".npz")  # formats without text
 
 
 def table(study: Study) -> bytes:
-    """The table in the format it came in, with one new column per view."""
+    """The table in its own format, with one new column per view."""
     wanted = ["alternative" if i == 1 else f"alternative_{i}" for i in range(1, len(study.views) + 1)]
-    names = different([*study.table.frame.columns, *wanted])[-len(wanted) :]
+    names = unique_names([*study.table.frame.columns, *wanted])[-len(wanted) :]
     as_text = study.table.suffix not in ONLY_NUMBERS
     columns = [_cells(view, as_text) for view in study.views]
     with TemporaryDirectory() as folder:
@@ -34,16 +34,16 @@ def table(study: Study) -> bytes:
 
 
 def _cells(view: View, as_text: bool) -> np.ndarray:
-    """The clusters' names where the user gave some, their numbers otherwise."""
+    """The names of the clusters if the user named any, their numbers otherwise."""
     if as_text and any(view.names.values()):
         return np.array(view.cluster_names, dtype=object)[view.labels]
     return view.labels
 
 
 def picture(study: Study) -> bytes:
-    """A PNG with one row per view: what was given on the left, what was found on the right."""
+    """A PNG with one row per view: the given clusters on the left, the new ones on the right."""
     count = len(study.views)
-    # Not through pyplot, whose figures all threads would share.
+    # Not pyplot, whose state all threads share.
     figure = Figure(figsize=(10, 4.4 * count), layout="constrained")
     for i, (view, axes) in enumerate(zip(study.views, figure.subplots(count, 2, squeeze=False), strict=True), 1):
         summary = study.summary(view)
@@ -65,7 +65,7 @@ def picture(study: Study) -> bytes:
 
 
 def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray:
-    """The clusters' names, None where there is none."""
+    """The names of the clusters, None for unknown rows."""
     names = {entry["code"]: entry["name"] for entry in legend if entry["code"] >= 0}
     return np.array([names.get(code) for code in codes], dtype=object)
 

@@ -1,4 +1,4 @@
-"""Strings from tables, made harmless: shown as they are wherever Markdown or HTML would be understood."""
+"""Escaping: strings from tables are shown literally where Markdown or HTML is interpreted."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ...base.errors import one_line
+
 LONGEST = 60  # characters of a name in a chart
-JOINER = "\u2060"  # takes no room; parts what would become an emoji or an arrow
+JOINER = "\u2060"  # has no width; separates what would become an emoji or an arrow
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 SYMBOLS = re.compile(r"(?<!\S)(<->|->|<-|--|>=|<=|~=)(?!\S)")
 
 
 def for_markdown(text: Any) -> str:
-    """Markdown that shows this text on one line, with nothing in it understood."""
+    """Markdown that shows this text literally, on one line."""
     line = " ".join(str(text).split())
     line = SYMBOLS.sub(lambda found: found[0][0] + JOINER + found[0][1:], line)
     return PUNCTUATION.sub(r"\\\1", line).replace(r"\:", rf"\:{JOINER}")
 
 
 def for_plotly(text: Any) -> str:
-    """A short line for a chart, which understands a little HTML."""
-    line = " ".join(str(text).split())
-    return html.escape(line if len(line) <= LONGEST else line[: LONGEST - 1] + "…", quote=False)
+    """A short line for a chart, where some HTML is interpreted."""
+    return html.escape(one_line(text, LONGEST), quote=False)
 
 
 def for_disk(name: Any) -> str:
-    """The beginning of a file's name that every system takes and that leads to no other folder."""
+    """A file name that is valid on every system and stays in its folder."""
     kept = re.sub(r"[^\w .()+-]+", "_", " ".join(str(name).split())).strip(" ._")
     return kept[:LONGEST].strip(" ._") or "table"
 
@@ -37,8 +38,8 @@ def paragraph(text: Any, size: str = "1rem") -> str:
     return f'<p style="font-size: {size}; margin: 0; overflow-wrap: anywhere">{html.escape(str(text))}</p>'
 
 
-def different(names: Iterable[str]) -> list[str]:
-    """The names; where one comes again it gets a number."""
+def unique_names(names: Iterable[str]) -> list[str]:
+    """The names; a repeated one gets a number."""
     found: list[str] = []
     for name in names:
         other, count = name, 1

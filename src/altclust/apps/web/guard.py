@@ -1,7 +1,7 @@
-"""Who may speak to the page: its own tabs, under names that are this machine's, with uploads that are bounded.
+"""Access control: only the page's own tabs, under this machine's names, with limited uploads.
 
-Streamlit looks at the host's name for its socket only, lets every other server on the machine speak to it, and asks a
-machine on the internet what its own address is before it turns a stranger away. So all of that is decided before it.
+Streamlit checks the Host header for its WebSocket only, accepts every other origin on the machine, and asks a server on
+the internet for its own address before it refuses a request. So all of that is decided before Streamlit.
 """
 
 from __future__ import annotations
@@ -11,38 +11,58 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Collection, MutableMapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 UPLOADS = "/_stcore/upload_file/"
-MOST_FILES = 3  # of one visitor: the table that is open, its successor, and one in between
-MOST_VISITORS = 10  # full uploads that are kept side by side
-MOST_TABS = 100  # open at a time: each may hold a table in memory
 MEGABYTE = 1 << 20
-STALLED = 60.0  # seconds without a byte, after which an upload is given up
 
 Scope = MutableMapping[str, Any]
 Refusal = tuple[int, str]
 
 
+@dataclass(frozen=True)
+class GuardOptions:
+    """How much the page accepts.
+
+    Attributes
+    ----------
+    files : int
+        Uploads of one visitor: the open table, its replacement, and one in between.
+    visitors : int
+        Uploads of full size that are kept at a time.
+    tabs : int
+        Tabs open at a time: each may hold a table in memory.
+    stalled : float
+        Seconds without a byte, after which an upload is given up.
+    """
+
+    files: int = 3
+    visitors: int = 10
+    tabs: int = 100
+    stalled: float = 60.0
+
+
 class Guard:
-    """An ASGI application around another one, which only sees what passes here.
+    """ASGI middleware: the application behind it sees only requests that are allowed.
 
     Parameters
     ----------
     app : ASGI application
     hosts : collection of str
-        Names under which the page may be asked for.
+        Host names under which the page is served.
     addresses : bool
-        Whether any IP address will do as well: no other site can give itself such a name.
+        Whether any IP address is allowed as well: no other site can have such a name.
     upload_limit : int
-        Megabytes of one file.
+        Largest file, in megabytes.
     files : callable
-        Tells the uploaded files that are kept, as a dict of the visitor's id to the files by their ids.
+        Returns the uploaded files that are kept: a dict of the visitor's id to the files by their ids.
     inline : collection of str
-        Texts of the scripts that stand in the page itself.
+        Texts of the inline scripts of the page.
+    options : GuardOptions
     """
 
     def __init__(
@@ -53,10 +73,12 @@ class Guard:
         upload_limit: int,
         files: Callable[[], MutableMapping[str, Any]],
         inline: Collection[str] = (),
+        options: GuardOptions | None = None,
     ) -> None:
         self._app, self._hosts, self._addresses, self._files = app, set(hosts), addresses, files
         self._limit = upload_limit * MEGABYTE
-        self._arriving: list[tuple[str, str, int]] = []  # uploads that are under way: visitor, file, bytes
+        self._most = options or GuardOptions()
+        self._arriving: list[tuple[str, str, int]] = []  # uploads in progress: visitor, file, bytes
         self._tabs = 0
         self._headers = [(name.encode(), value.encode()) for name, value in headers(inline).items()]
 
@@ -67,8 +89,8 @@ class Guard:
         told = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         upload = scope["type"] == "http" and scope["method"] == "PUT" and scope["path"].startswith(UPLOADS)
         refusal = self._stranger(told) or (self._too_much(scope["path"], told) if upload else None)
-        if scope["type"] == "websocket" and self._tabs >= MOST_TABS:
-            refusal = 503, "Too many tabs are open."
+        if scope["type"] == "websocket" and self._tabs >= self._most.tabs:
+            refusal = 503, "Too many tabs are open: close one, or try again later."
         if refusal is not None:
             return await _refuse(scope, send, refusal)
         if upload:
@@ -81,11 +103,11 @@ class Guard:
             self._tabs -= tab
 
     async def _take(self, scope: Scope, receive: Any, send: Any, size: int) -> None:
-        """Let an upload in; whoever holds the room for it without sending anything loses it."""
+        """Accept an upload; one that stalls is ended."""
 
         async def receiving() -> Any:
-            message = await asyncio.wait_for(receive(), STALLED)
-            if message["type"] == "http.disconnect":  # of which Streamlit would make a traceback in the terminal
+            message = await asyncio.wait_for(receive(), self._most.stalled)
+            if message["type"] == "http.disconnect":  # Streamlit would print a traceback in the terminal
                 raise ConnectionResetError
             return message
 
@@ -94,18 +116,18 @@ class Guard:
         try:
             await self._app(scope, receiving, self._with_headers(send))
         except (TimeoutError, ConnectionResetError):
-            await _refuse(scope, send, (408, "The upload has stalled: send it again."))
+            await _refuse(scope, send, (408, "The upload stalled: send it again."))
         finally:
             self._arriving.remove(arriving)
 
     def _stranger(self, told: dict[str, str]) -> Refusal | None:
-        """Why this is not one of the page's own tabs; None if it may be one."""
+        """Why a request is not from one of the page's own tabs; None if it may be."""
         host = told.get("host", "")
         if not self._is_ours(host):
-            return 403, "This page is not served under that name: start it with --name and that name."
+            return 403, "The page is not served under this host name: start it with --name and that name."
         origin = told.get("origin")
         if origin is not None and _server(origin) != host.lower():
-            return 403, "Another site may not speak to this page."
+            return 403, "Requests from other sites are refused."
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -116,21 +138,21 @@ class Guard:
         return name in self._hosts or (self._addresses and is_address(name))
 
     def _too_much(self, path: str, told: dict[str, str]) -> Refusal | None:
-        """Why this upload does not fit; None if it does."""
+        """Why an upload is too large; None if it is not."""
         size = told.get("content-length", "")
         if "transfer-encoding" in told or not (size.isdecimal() and len(size) < 16):
-            return 411, "An upload has to tell its length."
+            return 411, "An upload must declare its length."
         visitor, name = _place(path)
         if int(size) > self._limit:
-            return 413, f"The page takes files of at most {self._limit // MEGABYTE} megabytes."
+            return 413, f"The file is larger than the limit of {self._limit // MEGABYTE} megabytes."
         kept = {one: dict(files) for one, files in list(self._files().items())}
         arriving = [file for one, file, _ in self._arriving if one == visitor]
-        if len(kept.get(visitor, {}).keys() - {name, *arriving}) + len(arriving) >= MOST_FILES:
-            return 429, f"{MOST_FILES} files of this visitor are kept already: remove one, or open the page anew."
+        if len(kept.get(visitor, {}).keys() - {name, *arriving}) + len(arriving) >= self._most.files:
+            return 429, f"There are already {self._most.files} files of this visitor: remove one, or reload the page."
         held = sum(len(file.data) for files in kept.values() for file in files.values())
         held += sum(coming for *_, coming in self._arriving)
-        if held + int(size) > MOST_VISITORS * self._limit:
-            return 503, "Other visitors' uploads take all the room that there is: try again in a few minutes."
+        if held + int(size) > self._most.visitors * self._limit:
+            return 503, "The uploads of other visitors use all the space: try again in a few minutes."
         return None
 
     def _with_headers(self, send: Any) -> Any:
@@ -149,7 +171,7 @@ def _place(path: str) -> tuple[str, str]:
 
 
 def _server(origin: str) -> str | None:
-    """The server that a site is on; None if it cannot be told."""
+    """The host and port of an origin; None if it is invalid."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -161,7 +183,7 @@ async def _refuse(scope: Scope, send: Any, refusal: Refusal) -> None:
     if scope["type"] == "websocket":
         return await send({"type": "websocket.close", "code": 1008})
     body = sentence.encode()
-    # The rest of an upload is not read, so no other request may follow on the same connection.
+    # The rest of an upload is not read, so the connection cannot be used again.
     told = {"content-type": "text/plain", "content-length": str(len(body)), "connection": "close"} | headers()
     start = [(name.encode(), value.encode()) for name, value in told.items()]
     await send({"type": "http.response.start", "status": status, "headers": start})
@@ -178,12 +200,12 @@ def is_address(name: str) -> bool:
 
 
 def headers(inline: Collection[str] = ()) -> dict[str, str]:
-    """What browsers are told: nothing from or to other places, and no frame of another site around the page.
+    """Security headers: no content from or to other hosts, and no frames of other sites.
 
     Parameters
     ----------
     inline : collection of str
-        Texts of the scripts that stand in the page itself.
+        Texts of the inline scripts of the page.
     """
     scripts = " ".join(["'self'", *(f"'sha256-{_digest(text)}'" for text in inline)])
     policy = {

@@ -1,4 +1,4 @@
-"""The top of the page: which table, what is known of it, and the button."""
+"""The input form at the top of the page: the table, what is known, and the button."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from altclust.base.errors import InputError
 from altclust.tables import FORMATS
 
 NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
-AUTO = "Let altclust choose"
+AUTO = "Automatic"
 MOST_CLUSTERS = 12
-LOST = "This table is gone: the program was started anew, or the page was away for long. Upload it again."
+LOST = "This table is no longer available: the program was restarted, or the page was closed too long. Upload it again."
 
 
 def choose(session: Session, pool: Pool) -> None:
-    """Show the three steps, and begin when the button is pressed."""
+    """Show the three steps, and start a search when the button is pressed."""
     source, known, start = st.columns(3, gap="medium")
     with source:
-        st.markdown("##### 1. Your table")
+        st.markdown("##### 1. Table")
         _choose_table(session)
     if session.table is None:
         return
     choices = _choose_known(session, known, start)
     with start:
         pressed = st.button(
-            "Find another view", type="primary", width="stretch", disabled=session.job is not None, key="find"
+            "Find alternative", type="primary", width="stretch", disabled=session.job is not None, key="find"
         )
         _show_reading(session, choices)
     if pressed:
@@ -45,21 +45,21 @@ def _choose_table(session: Session) -> None:
     path = os.environ.get(TABLE)
     options = ([NAMED] if path else []) + [UPLOAD, EXAMPLE]
     place = st.segmented_control(
-        "Where is it?", options, default=options[0], required=True, label_visibility="collapsed", key="place"
+        "Source", options, default=options[0], required=True, label_visibility="collapsed", key="place"
     )
     if place == NAMED and path:
         session.open(("file", path), lambda: open_table(Path(path)))
     elif place == EXAMPLE:
-        name = st.selectbox("Which example?", list(EXAMPLES), key="example")
+        name = st.selectbox("Example", list(EXAMPLES), key="example")
         session.open(("example", name), lambda: example_table(name))
     else:
         upload = st.file_uploader(
-            f"A table: {', '.join(suffix[1:] for suffix in FORMATS)}", type=list(FORMATS), key="upload"
+            f"Table ({', '.join(suffix[1:] for suffix in FORMATS)})", type=list(FORMATS), key="upload"
         )
         if upload is None:
-            if st.session_state["upload"] is not None:  # the browser still shows a file that is no longer here
+            if st.session_state["upload"] is not None:  # the browser still shows a file that is gone
                 st.warning(LOST)
-            st.caption("The table stays in the memory of the program that serves this page.")
+            st.caption("The table is kept in memory only, on the computer that runs altclust.")
             session.open(None, lambda: None)
         else:
             session.open(("upload", upload.file_id), lambda: open_table(upload, upload.name))
@@ -71,38 +71,38 @@ def _choose_table(session: Session) -> None:
 def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator) -> Choices:
     assert session.table is not None
     frame = session.table.frame
-    visit = hash(session.source)  # widgets of another table begin anew
+    visit = hash(session.source)  # another table resets the widgets
     with known:
-        st.markdown("##### 2. What you know already")
+        st.markdown("##### 2. Known clusters")
         given = st.multiselect(
-            "Columns with clusters that you know",
+            "Columns with known clusters",
             list(frame.columns),
             default=session.guess,
-            placeholder="None: show me the first view",
-            help="The new clusters will differ from these. Leave it empty to see the clearest clusters of all.",
+            placeholder="None: find the clearest clusters",
+            help="The new clusters will differ from these. Leave empty to find the clearest clusters.",
             key=f"given-{visit}",
         )
-        with st.expander("Which columns to use"):
+        with st.expander("Columns to use"):
             columns = st.multiselect(
-                "Columns to look at",
+                "Columns to cluster",
                 [name for name in frame.columns if name not in given],
-                placeholder="All that make sense",
+                placeholder="All measurements",
                 key=f"columns-{visit}",
             )
             standardise = st.checkbox(
-                "Let every column count alike",
+                "Scale columns to unit variance",
                 value=True,
-                help="Divides each column by its spread. Without it, columns with large numbers count most.",
+                help="Without it, columns with large numbers weigh most.",
                 key=f"standardise-{visit}",
             )
     with start:
-        st.markdown("##### 3. What else is there?")
+        st.markdown("##### 3. Search")
         number = st.selectbox("Number of new clusters", [AUTO, *range(2, MOST_CLUSTERS + 1)], key=f"clusters-{visit}")
     return Choices(tuple(given), tuple(columns), standardise, "auto" if number == AUTO else int(number))
 
 
 def _show_reading(session: Session, choices: Choices) -> None:
-    """Tell how the table is read, if it can be."""
+    """Show how the table is read, or why it cannot be."""
     with st.expander("How the table is read"):
         try:
             for sentence in session.draft(choices).decisions:

@@ -1,46 +1,27 @@
-"""Work in the background: jobs that tell how far they are and can be stopped, and a few threads for all of them."""
+"""Background jobs that report progress and can be stopped, and the thread pool that runs them."""
 
 from __future__ import annotations
 
 import logging
-import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from ...base.errors import InputError
+from ...base.progress import Progress
 
-FORGOTTEN = 120.0  # seconds without a look, after which nobody waits; browsers ask once a minute from hidden tabs
+FORGOTTEN = 120.0  # seconds without a request, after which a job stops; hidden tabs ask once a minute
 WORKERS = 2
 MOST_WAITING = 20
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a job is.
-
-    Attributes
-    ----------
-    stage : {"waiting", "searching", "improving", "comparing"}
-    share : float
-        Of the stage that is done, from 0 to 1; 0 where it cannot be told.
-    round : int
-        Of the improvement.
-    objective : float
-        After that round; smaller is better.
-    """
-
-    stage: str = "waiting"
-    share: float = 0.0
-    round: int = 0
-    objective: float = math.nan
+WAITING = Progress("waiting", 0, 1)
 
 
 class Job:
@@ -49,50 +30,50 @@ class Job:
     Parameters
     ----------
     task : callable
-        Called with the job; its answer becomes `result`. It hands `on_round` or `on_search` to the work.
-    stage : {"searching", "comparing"}
-        What it begins with.
+        Called with the job; its return value becomes `result`. It passes `update` to the fit.
+    stage : {"search", "test"}
+        The first stage.
     long : bool
-        Whether it may take minutes: such jobs never take all places.
+        Whether it may take minutes: such jobs never use all threads.
     patience : float
-        Seconds after which a job that nobody looks at stops itself.
+        Seconds without `look` after which the job stops itself.
 
     Attributes
     ----------
     result : object
-        What the task answered; None before that.
+        The return value of the task; None before it ends.
     error : str
-        The sentence that says why there is no result; empty if all went well.
+        Why there is no result; empty if there was no error.
     progress : Progress
     """
 
     def __init__(
         self,
         task: Callable[[Job], Any],
-        stage: str = "searching",
+        stage: str = "search",
         long: bool = False,
         patience: float = FORGOTTEN,
     ) -> None:
         self.long = long
         self.result: Any = None
         self.error = ""
-        self.progress = Progress()
+        self.progress = WAITING
         self._task, self._stage, self._patience = task, stage, patience
         self._stop, self._done = threading.Event(), threading.Event()
         self._seen = time.monotonic()
 
     def look(self) -> Progress:
-        """How far it is; also says that somebody still waits."""
+        """The progress; also records that somebody is waiting."""
         self._seen = time.monotonic()
         return self.progress
 
     def stop(self) -> None:
-        """Ask the work to end with what there is."""
+        """Stop, and keep the best result so far."""
         self._stop.set()
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to end, or nobody waits any more."""
+        """Whether it was stopped, or nobody is waiting any more."""
         return self._stop.is_set() or time.monotonic() - self._seen > self._patience
 
     @property
@@ -101,48 +82,42 @@ class Job:
         return self._done.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end for so long; whether it has come."""
+        """Wait up to so many seconds; returns whether the job has ended."""
         return self._done.wait(seconds)
 
-    def on_round(self, number: int, objective: float, change: float, *_: float) -> bool:
-        """A callback for KDAC: round 0 is the search, of which `change` is left."""
-        searching = number == 0
-        self.progress = Progress("searching", 1 - change) if searching else Progress("improving", 0, number, objective)
-        return self.stopping
-
-    def on_search(self, done: int, total: int) -> bool:
-        """A callback for the comparison with chance."""
-        self.progress = Progress("comparing", done / total)
+    def update(self, now: Progress) -> bool:
+        """Callback of fits and tests; returns whether they should stop."""
+        self.progress = now
         return self.stopping
 
     def run(self) -> None:
-        """Do the task in this thread; whatever goes wrong becomes a sentence."""
-        self.progress = Progress(self._stage)
+        """Run the task in this thread; every error becomes a sentence."""
+        self.progress = Progress(self._stage, 0, 1)
         try:
             if not self.stopping:
                 self.result = self._task(self)
         except InputError as error:
             self.error = str(error)
         except MemoryError:
-            self.error = "There is not enough memory for this table: use fewer columns, or fewer rows."
-        except BaseException:  # also one that would end the thread, which belongs to all visitors
+            self.error = "There is not enough memory for this table: use fewer columns or rows."
+        except BaseException:  # also those that would end the thread, which all visitors share
             log.exception("A job of the page failed.")
-            self.error = "Something went wrong that should not: the terminal in which altclust runs says more."
+            self.error = "Unexpected error: the terminal in which altclust runs shows the details."
         finally:
             self._done.set()
 
 
 class Pool:
-    """A few threads that do the jobs of all sessions, first come, first served.
+    """A few threads for the jobs of all sessions, in order of arrival.
 
-    One place is kept for short jobs, so that nobody with a small table waits for those with large ones.
+    One thread is kept for short jobs, so that small tables do not wait for large ones.
 
     Parameters
     ----------
     workers : int
-        Jobs at work side by side.
+        Number of threads.
     most_waiting : int
-        Jobs that may wait beside them.
+        Largest number of waiting jobs.
     """
 
     def __init__(self, workers: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
@@ -150,26 +125,26 @@ class Pool:
         self._change = threading.Condition()
         self._most = most_waiting
         self._free_for_long = max(1, workers - 1)
-        for _ in range(workers):  # daemons, so that the program can end in the middle of a job
+        for _ in range(workers):  # daemons, so that the program can end during a job
             threading.Thread(target=self._work, daemon=True).start()
 
     def submit(self, job: Job) -> Job:
-        """Take the job in; refuse it where too many wait."""
+        """Add the job to the queue; refuse it if the queue is full."""
         with self._change:
             if sum(not waiting.stopping for waiting in self._waiting) >= self._most:
-                raise InputError(f"{self._most} searches are waiting already: try again in a minute.")
+                raise InputError(f"{self._most} searches are already waiting: try again in a minute.")
             self._waiting.append(job)
             self._change.notify_all()
         return job
 
     def ahead(self, job: Job) -> int:
-        """How many jobs wait before this one."""
+        """The number of jobs before this one."""
         with self._change:
             before = list(self._waiting)
         return sum(not other.stopping for other in before[: before.index(job)]) if job in before else 0
 
     def _next(self) -> Job | None:
-        """The first job that may begin now."""
+        """The first job that may start now."""
         for job in self._waiting:
             if not job.long or job.stopping or self._free_for_long > 0:
                 self._waiting.remove(job)
@@ -182,15 +157,15 @@ class Pool:
                 while (job := self._next()) is None:
                     self._change.wait()
                 self._free_for_long -= job.long
-            with suppress(BaseException):  # the job has told already; its place must come back, whatever happened
+            with suppress(BaseException):  # the job has recorded it; the thread must go on
                 job.run()
             with self._change:
                 self._free_for_long += job.long
                 self._change.notify_all()
-            del job  # an idle thread must not keep what it did last
+            del job  # an idle thread must not keep its last job in memory
 
 
 @cache
 def shared_pool() -> Pool:
-    """The threads that do the work of all visitors; not in Streamlit's cache, which any visitor can clear."""
+    """The pool of all visitors; not in Streamlit's cache, which any visitor can clear."""
     return Pool()

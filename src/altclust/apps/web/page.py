@@ -14,19 +14,18 @@ from altclust.apps.web.session import Session
 from altclust.apps.web.visits import VISITORS
 
 INTRODUCTION = (
-    "You have a table and clusters that you already know. This page looks for the best clusters that are "
-    "*different* from them."
+    "Alternative clustering: for a table with known clusters, find good clusters that are *different* from them."
 )
 
 
 def main() -> None:
     """Lay the page out."""
-    st.set_page_config(page_title="altclust: what else is in there?", layout="wide")
+    st.set_page_config(page_title="altclust: alternative clustering", layout="wide")
     session: Session = st.session_state.setdefault("session", Session())
     if (visit := get_script_run_ctx()) is not None:
         VISITORS.note(visit.session_id, session)
     session.finish()
-    st.title("What else is in there?")
+    st.title("altclust")
     st.markdown(INTRODUCTION)
     choose(session, shared_pool())
     if session.problem:

@@ -1,23 +1,24 @@
-"""While a job is under way: how far it is, and the buttons that end it."""
+"""The progress of a job, and the buttons that end it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from altclust.apps.web.jobs import Pool, Progress
+from altclust.apps.web.jobs import Pool
 from altclust.apps.web.session import Session
+from altclust.base.progress import Progress
 
-EVERY = 0.5  # seconds between two looks
+EVERY = 0.5  # seconds between updates
 SAYS = {
-    "searching": "Searching for clusters that differ from what you know",
-    "improving": "Improving what was found",
-    "comparing": "Comparing with shuffled rows, to tell the view from chance",
+    "search": "Searching for clusters that differ from what you know",
+    "fit": "Refining the result",
+    "test": "Testing significance on shuffled data",
 }
 
 
 @st.fragment(run_every=EVERY)
 def show_progress(session: Session, pool: Pool) -> None:
-    """Look at the job again and again, until it has ended."""
+    """Show the progress until the job has ended."""
     job = session.job
     if job is None or job.done:
         st.rerun()
@@ -25,8 +26,8 @@ def show_progress(session: Session, pool: Pool) -> None:
     with st.container(border=True):
         st.progress(min(max(progress.share, 0.0), 1.0), text=sentence(progress, pool.ahead(job)))
         with st.container(horizontal=True):
-            takes = progress.stage in ("searching", "improving")
-            if takes and st.button("Take what there is", key="take", disabled=job.stopping):
+            can_keep = progress.stage in ("search", "fit")
+            if can_keep and st.button("Stop and keep the best so far", key="take", disabled=job.stopping):
                 job.stop()
             if st.button("Cancel", key="cancel"):
                 session.drop_job()
@@ -34,9 +35,9 @@ def show_progress(session: Session, pool: Pool) -> None:
 
 
 def sentence(progress: Progress, ahead: int) -> str:
-    """What is going on."""
+    """The progress in one sentence."""
     if progress.stage == "waiting":
-        return f"Waiting for a free place: {ahead} before you." if ahead else "Waiting for a free place: you are next."
-    if progress.stage == "improving":
-        return f"{SAYS['improving']}: round {progress.round}, cost {progress.objective:.3f} (lower is better)."
+        return f"Waiting: {ahead} searches are first." if ahead else "Waiting: this search is next."
+    if progress.stage == "fit":
+        return f"{SAYS['fit']}: round {progress.done}, objective {progress.objective:.3f} (minimised)."
     return f"{SAYS[progress.stage]}: {progress.share:.0%} done."

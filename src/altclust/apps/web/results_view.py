@@ -1,4 +1,4 @@
-"""What was found: both clusterings side by side, how good and how new, what sets the clusters apart, downloads."""
+"""The results: both clusterings side by side, quality and overlap, descriptions of the clusters, downloads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 
 from altclust.apps.web import charts, downloads
 from altclust.apps.web.brushing import compare
-from altclust.apps.web.escape import different, for_disk, paragraph
+from altclust.apps.web.escape import for_disk, paragraph, unique_names
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View, assess
@@ -22,11 +22,11 @@ ENDS_SHOWN = (
     '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7; margin-top: -1rem">'
     f"<span>{ENDS[WEIGHTS[0]]}</span><span>{ENDS[WEIGHTS[-1]]}</span></div>"
 )
-PATIENCE = 2.0  # seconds that a move of the slider is waited for before progress is shown
+PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
 
 def show(session: Session, pool: Pool, study: Study, view: View) -> None:
-    """Everything about the views that were found."""
+    """Show the views that were found."""
     _choose_view(session, pool, study)
     summary = study.summary(view)
     st.html(paragraph(summary["headline"]["sentence"], "1.15rem"))
@@ -57,7 +57,7 @@ def _choose_view(session: Session, pool: Pool, study: Study) -> None:
                 st.rerun()
         if st.button(
             "Next view",
-            help="Looks for clusters that differ from what you know and from all views found so far.",
+            help="Find clusters that differ from the known ones and from all views so far.",
             disabled=session.job is not None,
             key="next",
         ):
@@ -66,30 +66,30 @@ def _choose_view(session: Session, pool: Pool, study: Study) -> None:
 
 
 def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
-    slider, quality, overlap, sure = st.columns([3, 1, 1, 2], gap="medium")
+    slider, quality, overlap, significance = st.columns([3, 1, 1, 2], gap="medium")
     last = session.place == len(study.views) - 1
     with slider:
         key = f"weight-{session.place}-{study.number}-{session.dropped}"
         st.select_slider(
-            "Novelty against quality",
+            "Quality or novelty",
             WEIGHTS,
             value=view.model.novelty_weight_,
             format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
-            help="The price of resembling what you know: 0 asks only for clear clusters, 100 mostly for new ones.",
+            help="Penalty for overlap with the known clusters: 0 asks for clear clusters only, 100 for new ones.",
             disabled=session.job is not None or view.known is None or not last,
             on_change=partial(_refit, session, pool, study, view, key),
             key=key,
         )
         st.html(ENDS_SHOWN)
         if not last:
-            st.caption("Later views build on this one: only the last one can be moved.")
+            st.caption("Later views depend on this one: only the last can be changed.")
     before = view.before
     with quality:
         st.metric(
             "Quality",
             f"{view.model.quality_:.2f} of {view.model.n_clusters_}",
             **_change(view.model.quality_, before and before.quality_, "normal"),
-            help="How clear the clusters are in the learnt directions; the number of clusters is the most.",
+            help="How well the clusters are separated in the learnt directions (HSIC); at most the number of clusters.",
         )
     with overlap:
         if view.known is not None:
@@ -97,14 +97,14 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
                 "Overlap",
                 f"{view.model.overlap_:.2f}",
                 **_change(view.model.overlap_, before and before.overlap_, "inverse"),
-                help="With what you know (normalised mutual information): 0 is entirely new, 1 is the same.",
+                help="Normalised mutual information with the known clusters: 0 is independent, 1 is the same.",
             )
-    with sure:
-        _ask_how_sure(session, pool, view)
+    with significance:
+        _test_significance(session, pool, view)
 
 
 def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
-    """The change as a metric shows it; without an arrow where there is none to be seen."""
+    """The change for a metric; without an arrow where it rounds to 0."""
     if before is None:
         return {}
     shown = f"{now - before:+.3f}"
@@ -114,7 +114,7 @@ def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
 
 
 def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> None:
-    if session.view is not view:  # another table or view has taken its place meanwhile
+    if session.view is not view:  # another table or view was opened meanwhile
         return
     weight = float(st.session_state[key])
     session.change(pool, lambda job: study.refit(view, weight, job))
@@ -123,21 +123,21 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
         session.finish()
 
 
-def _ask_how_sure(session: Session, pool: Pool, view: View) -> None:
-    if view.sure is not None:
-        st.html(paragraph(view.sure.verdict))
+def _test_significance(session: Session, pool: Pool, view: View) -> None:
+    if view.confidence is not None:
+        st.html(paragraph(view.confidence.verdict))
     elif st.button(
-        "How sure is this?",
-        help="Repeats the search on shuffled rows and on parts of the table. Takes a dozen searches.",
+        "Test significance",
+        help="Repeats the search on shuffled data and on samples of the rows: a dozen searches.",
         disabled=session.job is not None,
         key="sure",
     ):
-        session.change(pool, lambda job: assess(view, job), "comparing")
+        session.change(pool, lambda job: assess(view, job), "test")
         st.rerun()
 
 
 def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
-    clusters, table, weights = st.tabs(["What sets the clusters apart", "Known against new", "Which columns carry it"])
+    clusters, table, weights = st.tabs(["Clusters", "Cross table", "Column weights"])
     with clusters:
         for cluster in summary["clusters"]:
             code = cluster["code"]
@@ -155,33 +155,33 @@ def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]
             sentence.html(paragraph(cluster["sentence"]))
     with table:
         if not summary["given"]:
-            st.text("Nothing was given.")
+            st.text("No known clusters were given.")
         for given in summary["given"]:
-            st.html(paragraph(f"{given['name']} (rows) against this view (columns):"))
+            st.html(paragraph(f"{given['name']} (rows) by new cluster (columns):"))
             st.dataframe(crosstab(given, summary["legend"]), width="content")
     with weights:
         st.plotly_chart(
             charts.weights(summary),
             config={"displayModeBar": False},
             key=f"weights-{session.turn}",
-            alt="Bars: the share of each column in the view.",
+            alt="Bars: the weight of each column.",
         )
 
 
 def crosstab(given: dict[str, Any], legend: list[dict[str, Any]]) -> pd.DataFrame:
-    """How many rows each pair of a known and a new cluster shares."""
-    rows = different(entry["name"] for entry in given["legend"])
-    columns = different(entry["name"] for entry in legend)
+    """The number of rows in each pair of a known and a new cluster."""
+    rows = unique_names(entry["name"] for entry in given["legend"])
+    columns = unique_names(entry["name"] for entry in legend)
     return pd.DataFrame(given["counts"], index=rows, columns=columns)
 
 
 def _download(study: Study) -> None:
-    st.markdown("##### Take it home")
+    st.markdown("##### Downloads")
     name = study.table.name
     files = [
         ("Table", downloads.table, f"{for_disk(Path(name).stem)}-alternative{study.table.suffix}", None),
         ("Report", downloads.report, "report.html", "text/html"),
-        ("Picture", downloads.picture, "view.png", "image/png"),
+        ("Plot", downloads.picture, "view.png", "image/png"),
         ("Figures", downloads.figures, "figures.json", "application/json"),
     ]
     with st.container(horizontal=True):

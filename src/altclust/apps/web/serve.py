@@ -1,4 +1,4 @@
-"""Start the page's server in this process."""
+"""The server of the page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from ...base.errors import InputError
+from ...report.palette import ACCENTS
 
-TABLE = "ALTCLUST_EXPLORE"  # environment variable with the path that the command line named
-BLUE, LIGHT_BLUE = "#0072B2", "#2A85C7"  # Streamlit's red looks like an alarm
+TABLE = "ALTCLUST_EXPLORE"  # environment variable with the path of the table
 FIRST_PORT, LAST_PORT = 8501, 8599
 HERE = ("localhost", "127.0.0.1", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
@@ -35,18 +35,18 @@ def require_parts() -> None:
 
 
 def free_port(host: str) -> int:
-    """The first port near Streamlit's own that nobody listens on."""
+    """The first free port, from Streamlit's own on."""
     for port in range(FIRST_PORT, LAST_PORT + 1):
         if is_free(host, port):
             return port
-    raise InputError(f"All ports from {FIRST_PORT} to {LAST_PORT} are taken: name another with --port.")
+    raise InputError(f"All ports from {FIRST_PORT} to {LAST_PORT} are in use: choose another with --port.")
 
 
 NOT_OURS = "--host {} is not an address of this machine: 127.0.0.1 is the usual one."
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen there."""
+    """Whether the port is free."""
     try:
         kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
@@ -63,7 +63,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Whether only this machine can reach the address."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -71,7 +71,7 @@ def is_local(host: str) -> bool:
 
 
 def names(host: str, more: Sequence[str] = ()) -> list[str]:
-    """Names under which browsers may ask for the page; others could belong to a site that leads here by a trick."""
+    """Host names of the page; any other may belong to a site that uses DNS rebinding."""
     machine = socket.gethostname()
     ours = [] if is_local(host) else [machine, f"{machine}.local", _full_name()]
     return [name.lower() for name in (*HERE, host, *ours, *more)]
@@ -80,52 +80,52 @@ def names(host: str, more: Sequence[str] = ()) -> list[str]:
 def _full_name() -> str:
     try:
         return socket.getfqdn()
-    except UnicodeError:  # the machine has a name that no name server could know
+    except UnicodeError:  # the machine has an invalid host name
         return "localhost"
 
 
 def link(host: str, port: int) -> str:
-    """Where a browser on this machine finds the page."""
+    """The address of the page for a browser on this machine."""
     shown = "localhost" if host in EVERYWHERE else f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port}"
 
 
 def has_screen() -> bool:
-    """Whether a browser gets a window of its own; one that writes to the terminal would take it from us."""
+    """Whether a browser can open a window; one in the terminal would block it."""
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def options(host: str, port: int, upload_limit: int) -> dict[str, object]:
-    """What Streamlit is told; each option that opens a door is named, so that no file of settings can open it.
+    """The options of Streamlit; all that matter for security are set, so that no configuration file can change them.
 
     Parameters
     ----------
     host, port
-        Where it listens.
+        Address to listen on.
     upload_limit : int
-        Megabytes.
+        Largest upload, in megabytes.
     """
     return {
         "server.address": host,
         "server.port": port,
         "server.maxUploadSize": upload_limit,
-        "server.disconnectedSessionTTL": 120,  # seconds; longer than we wait, so that we can still close it
+        "server.disconnectedSessionTTL": 120,  # seconds; longer than `VisitOptions.gone`, which closes sessions itself
         "server.enableXsrfProtection": True,
         "server.enableCORS": True,
         "server.enableStaticServing": False,
         "server.enableAgentApi": False,
         "server.baseUrlPath": "",
         "server.fileWatcherType": "none",
-        "server.headless": True,  # we open the browser; Streamlit's own page offers to write files to the disk
+        "server.headless": True,  # we open the browser; Streamlit's own start page offers to write files
         "server.showEmailPrompt": False,
         "global.developmentMode": False,
-        "runner.postScriptGC": False,  # a full collection at every look at a job would take the time that the job needs
+        "runner.postScriptGC": False,  # a full garbage collection at every update would slow the job down
         "browser.gatherUsageStats": False,
-        "theme.light.primaryColor": BLUE,
-        "theme.dark.primaryColor": LIGHT_BLUE,
+        "theme.light.primaryColor": ACCENTS[0],  # Streamlit's red looks like an error
+        "theme.dark.primaryColor": ACCENTS[1],
         "client.showErrorDetails": "none",
         "client.toolbarMode": "minimal",
-        "client.allowedOrigins": [link(host, port)],  # of pages that may steer this one from outside: only itself
+        "client.allowedOrigins": [link(host, port)],  # of pages that may control this one: only itself
         "logger.hideWelcomeMessage": True,
         "logger.level": "warning",
     }
@@ -134,7 +134,7 @@ def options(host: str, port: int, upload_limit: int) -> dict[str, object]:
 def serve(
     table: Path | None, host: str, port: int, browser: bool, upload_limit: int, other_names: Sequence[str] = ()
 ) -> None:
-    """Serve the page until the user ends it."""
+    """Serve the page until Ctrl-C."""
     import streamlit as st
     from starlette.middleware import Middleware
     from streamlit.file_util import get_static_dir
@@ -144,8 +144,8 @@ def serve(
     os.environ.pop(TABLE, None)
     if table is not None:
         os.environ[TABLE] = str(table.resolve())
-    # The page says these things itself, from the model.
-    warnings.filterwarnings("ignore", module=r"altclust\.app")
+    # The page shows these warnings itself.
+    warnings.filterwarnings("ignore", module=r"altclust\.apps")
     guard = Middleware(
         Guard,
         hosts=names(host, other_names),
@@ -158,13 +158,13 @@ def serve(
     @asynccontextmanager
     async def while_serving(_: Any) -> AsyncIterator[None]:
         order = asyncio.create_task(_keep_order())
-        if browser and has_screen():  # some browsers only return when they are closed, and nobody should wait for that
+        if browser and has_screen():  # some browsers return only when they are closed
             threading.Thread(target=webbrowser.open, args=(link(host, port),), daemon=True).start()
         yield
         order.cancel()
 
     page = st.App(Path(__file__).with_name("page.py").resolve(), middleware=[guard], lifespan=while_serving)
-    sys.argv = [""]  # else the folder of the command would come before all others where modules are looked for
+    sys.argv = [""]  # otherwise the folder of the command would be first in the module search path
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
     with suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""What one person's visit holds: a study, the job that is under way, and the rows that were brushed."""
+"""The state of one visitor: a study, the current job, and the selected rows."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .uploads import guess_given
 
 @dataclass
 class Session:
-    """One visit; nothing in it is shared with another.
+    """The state of one visitor; nothing is shared with others.
 
     Attributes
     ----------
     source : object
-        Says which table is open: another one begins anew.
+        Identifies the open table.
     table : Table or None
     guess : list of str
-        The columns of it that are probably known.
+        Its columns that are probably known clusterings.
     study : Study or None
-        The table with what was chosen, and the views that were found.
+        The table with the choices, and the views that were found.
     place : int
-        The view that is shown.
+        The number of the view that is shown.
     job : Job or None
-        The one that is under way.
+        The current one.
     problem : str
-        The sentence that explains what did not work.
+        The last error, as a sentence.
     chosen : list of int
-        Rows that were brushed.
+        Selected rows.
     turn : int
-        Grows with every change that charts have to be made anew for.
+        Incremented whenever the charts must be redrawn.
     dropped : int
-        Jobs that were given up or refused: what was set for them goes back to what it was.
+        Number of jobs that were cancelled or refused; a new number resets the slider.
     """
 
     source: Any = None
@@ -54,7 +54,7 @@ class Session:
     _draft: Study | None = None
 
     def open(self, source: Any, read: Callable[[], Table | None]) -> None:
-        """Read another table, if it is another; all that was found in the last one is gone."""
+        """Read a table, if it is another one, and discard all results of the last."""
         if source == self.source:
             return
         self.drop_job()
@@ -66,10 +66,10 @@ class Session:
         except InputError as error:
             self.problem = str(error)
         except MemoryError:
-            self.problem = "There is not enough memory to read this table: take a part of it."
+            self.problem = "There is not enough memory to read this table: use a part of it."
 
     def draft(self, choices: Choices) -> Study:
-        """The open table with these choices, to see how it would be read."""
+        """The open table with these choices, to show how it is read."""
         assert self.table is not None
         if self._draft is None or self._draft.table is not self.table or self._draft.choices != choices:
             self._draft = Study(self.table, choices)
@@ -81,7 +81,7 @@ class Session:
         return self.study.views[self.place] if self.study is not None and self.study.views else None
 
     def find(self, pool: Pool, study: Study) -> None:
-        """Look for the next view of a study, which takes the place of the one before once it is found."""
+        """Start the search for the next view of a study, which is shown once it is found."""
 
         def take(view: View) -> None:
             study.views.append(view)
@@ -90,17 +90,17 @@ class Session:
 
         self._start(pool, Job(study.find, long=study.large), take)
 
-    def change(self, pool: Pool, task: Callable[[Job], Any], stage: str = "searching") -> None:
-        """Begin a job that makes another of the view that is shown."""
+    def change(self, pool: Pool, task: Callable[[Job], Any], stage: str = "search") -> None:
+        """Start a job that replaces the view that is shown."""
         study, place = self.study, self.place
         if study is None:
             return
 
         def take(view: View) -> None:
-            study.views[place] = replace(view, names=study.views[place].names)  # it may have got names meanwhile
+            study.views[place] = replace(view, names=study.views[place].names)  # clusters may have been named meanwhile
             self.turn += 1
 
-        self._start(pool, Job(task, stage, long=study.large or stage == "comparing"), take)
+        self._start(pool, Job(task, stage, long=study.large or stage == "test"), take)
 
     def _start(self, pool: Pool, job: Job, take: Callable[[View], None]) -> None:
         self.drop_job()
@@ -112,14 +112,14 @@ class Session:
             self.dropped += 1
 
     def drop_job(self) -> None:
-        """Give the job up and go back to what there was."""
+        """Cancel the job."""
         if self.job is not None:
             self.job.stop()
             self.dropped += 1
         self.job = None
 
     def finish(self) -> None:
-        """Take over what the job has found, if it has ended."""
+        """Take over the result of the job, if it has ended."""
         if self.job is None or not self.job.done:
             return
         job, take = self.job, self._take
@@ -129,11 +129,11 @@ class Session:
             take(job.result)
 
     def name_cluster(self, code: int, name: str) -> None:
-        """Call a cluster of the view that is shown by a name."""
+        """Name a cluster of the view that is shown."""
         if self.study is not None:
             self.study.rename(self.place, code, name)
 
     def clear_chosen(self) -> None:
-        """No row is brushed any more."""
+        """Clear the selection."""
         self.chosen = []
         self.turn += 1

@@ -1,4 +1,4 @@
-"""One table, what is known of it, and the views that were found one after the other; nothing of the page."""
+"""One table, what is known, and the views that were found one after another; without Streamlit."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pandas as pd
 
+from ...base.progress import Progress
+from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
 from ...report import summarise
 from ...search.significance import Confidence
 from ...tables import Recipe, Table, learn_recipe
 from ...tables.values import known_labels, readable
-from .escape import different
+from .escape import unique_names
 from .jobs import Job
 
-PATIENCE, FEW_ROUNDS = 0.6, 5  # seconds and rounds after which a moved slider gets an answer
-MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minutes: columns count most
-ALIKE = 0.5  # NMI with what is known, above which a view is not much of an alternative
+PATIENCE, FEW_ROUNDS = 0.6, 5  # seconds and rounds after which a refit is stopped
+MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minutes
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the user chose.
+    """The choices of the user.
 
     Attributes
     ----------
     given : tuple of str
-        Columns that are known.
+        Columns with known clusters.
     columns : tuple of str
-        Columns to use; all that make sense, if empty.
+        Columns to use; all measurements if empty.
     standardise : bool
     n_clusters : int or "auto"
     """
@@ -55,20 +56,20 @@ class View:
     ----------
     model : KDAC
     first : KDAC
-        The model before any change of the novelty weight: every refit begins there, so that the same weight always
+        The model before any change of the novelty weight: every refit starts there, so that the same weight always
         gives the same view.
     labels : int array, shape (n,)
-        The clusters, numbered as in the view before a refit.
+        The clusters, numbered as before the refit.
     known : DataFrame or None
-        What it had to differ from.
+        The clusterings that it differs from.
     before : KDAC or None
-        The model that the last refit replaced.
+        The model before the last refit.
     names : dict of int to str
-        What the user calls its clusters.
+        The names that the user gave to clusters.
     stopped : bool
-        Whether the search was ended before its time.
-    sure : Confidence or None
-        How it compares with chance, once that was asked for.
+        Whether the search was stopped early.
+    confidence : Confidence or None
+        The result of the significance test, once it was run.
     """
 
     model: KDAC
@@ -78,21 +79,23 @@ class View:
     before: KDAC | None = None
     names: dict[int, str] = field(default_factory=dict)
     stopped: bool = False
-    sure: Confidence | None = None
+    confidence: Confidence | None = None
 
     @property
     def cluster_names(self) -> list[str]:
-        """One name per cluster, no two alike."""
-        return different(self.names.get(code) or f"cluster {code}" for code in range(self.model.n_clusters_))
+        """One unique name per cluster."""
+        return unique_names(self.names.get(code) or f"cluster {code}" for code in range(self.model.n_clusters_))
 
     @property
     def warnings(self) -> list[str]:
-        """What should be known before the view is trusted."""
+        """Warnings about the view."""
         said = []
-        if self.model.overlap_ > ALIKE:
-            said.append("This view resembles what was given: move the slider towards novelty, or use other columns.")
+        if self.model.overlap_ > RESEMBLES:
+            said.append(
+                "This view resembles the known clusters: move the slider towards novelty, or use other columns."
+            )
         if self.stopped:
-            said.append("The search was stopped early: this is the best that it had found until then.")
+            said.append("The search was stopped early: this is the best result so far.")
         return said
 
 
@@ -103,7 +106,7 @@ class Study:
     table: Table
     choices: Choices
     views: list[View] = field(default_factory=list)
-    number: int = field(default_factory=count(1).__next__)  # tells it from all others, also from those that are gone
+    number: int = field(default_factory=count(1).__next__)  # unique in this process
     _summaries: WeakKeyDictionary[View, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
 
     @cached_property
@@ -131,17 +134,17 @@ class Study:
 
     @cached_property
     def given(self) -> pd.DataFrame | None:
-        """The known columns as labels; None where nothing is known."""
+        """The known columns as labels; None if there are none."""
         columns = {name: known_labels(self.table.frame[name]) for name in self.choices.given}
         return pd.DataFrame(columns) if columns else None
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The columns that describe rows, in their own units."""
+        """The columns that describe rows, in their original units."""
         return readable(self.table.frame.drop(columns=list(self.choices.given)))
 
     def known(self, views: int) -> pd.DataFrame | None:
-        """What the next view has to differ from: what is given, and the first so many views."""
+        """What the next view must differ from: the known columns, and the first so many views."""
         found = {f"view {i}": view.labels for i, view in enumerate(self.views[:views], 1)}
         columns = [*([] if self.given is None else [self.given]), *([pd.DataFrame(found)] if found else [])]
         return pd.concat(columns, axis=1) if columns else None
@@ -149,18 +152,18 @@ class Study:
     def find(self, job: Job) -> View:
         """The next view."""
         known = self.known(len(self.views))
-        model = KDAC(self.choices.n_clusters, callback=job.on_round, random_state=0)
+        model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
         model.fit(self.X, known)
-        model.callback = None  # it leads to the job, and from there to everything that the job was begun with
+        model.callback = None  # it refers to the job, which would be kept in memory
         return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
     def refit(self, view: View, novelty_weight: float, job: Job) -> View:
-        """The same view at another price of resembling what is known; with what there is, once that takes long."""
+        """The same view with another novelty weight; stopped with the best result so far once it takes long."""
         first, start = view.first, time.monotonic()
 
-        def hurry(number: int, *figures: float) -> bool:
-            late = number >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
-            return job.on_round(number, *figures) or late
+        def hurry(now: Progress) -> bool:
+            late = now.done >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
+            return job.update(now) or late
 
         model = KDAC(
             first.n_clusters_,
@@ -175,16 +178,16 @@ class Study:
         ).fit(self.X, view.known)
         model.callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
-        return replace(view, model=model, labels=found, before=view.model, sure=None)
+        return replace(view, model=model, labels=found, before=view.model, confidence=None)
 
     def rename(self, place: int, code: int, name: str) -> None:
-        """Call a cluster of a view by a name; by its number, if that is empty."""
+        """Name a cluster of a view; an empty name restores its number."""
         view = self.views[place]
         self.views[place] = replace(view, names=view.names | {code: " ".join(name.split())})
-        self._summaries.clear()  # later views speak of it as well
+        self._summaries.clear()  # later views show the name as well
 
     def _named(self, known: pd.DataFrame | None) -> pd.DataFrame | None:
-        """What a view had to differ from, with the names that earlier views' clusters have now."""
+        """What a view differs from, with the current names of earlier views' clusters."""
         if known is None:
             return None
         given, shown = len(self.choices.given), known.copy()
@@ -194,13 +197,13 @@ class Study:
         return shown
 
     def summary(self, view: View) -> dict[str, Any]:
-        """Everything that is to be said of a view, as plain values; rows are named by their numbers from 0 on."""
+        """The summary of a view; rows are numbered from 0."""
         if view not in self._summaries:
             self._summaries[view] = self.summarise(view, range(len(self.X)))
         return self._summaries[view]
 
     def summarise(self, view: View, ids: Iterable[Any] | None = None) -> dict[str, Any]:
-        """The same with other names of the rows, made anew."""
+        """The summary with other row names."""
         return summarise(
             view.model,
             self.X,
@@ -211,11 +214,11 @@ class Study:
             name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
             decisions=self.decisions,
-            confidence=view.sure is not None,
+            confidence=view.confidence is not None,
         )
 
 
 def assess(view: View, job: Job) -> View:
-    """The view with its comparison with chance; as it was, where that was stopped."""
-    sure = view.model.assess_confidence(job.on_search)
-    return view if job.stopping else replace(view, sure=sure)
+    """The view with its significance test; unchanged if that was stopped."""
+    confidence = view.model.assess_confidence(job.update)
+    return view if job.stopping else replace(view, confidence=confidence)

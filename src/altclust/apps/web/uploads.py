@@ -1,4 +1,4 @@
-"""Where a table comes from, and what in it is probably known already."""
+"""Uploaded and example tables, and a guess of the column with known clusters."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from ... import datasets
 from ...tables import Limits, Table, read_table
 from ...tables.values import is_text, labels
 
-MOST_ROWS, MOST_COLUMNS, MOST_BYTES = 2_000_000, 20_000, 2e9
-MOST_LEVELS = 12  # of a column that is taken for a clustering
-LOOKED_AT = 200  # columns; the guess should take no time
+PAGE = Limits(2_000_000, 20_000, 2e9, "the page", "use `altclust find`, or a part of the table")
+MOST_LEVELS = 12  # of a column that may be a clustering
+LOOKED_AT = 200  # columns, so that the guess is fast
 TELLING = re.compile(
     r"(.*[\W_])?(labels?|clusters?|segments?|class|classes|groups?|types?|categor(y|ies)|species|given|target)([\W_]?\d+)?",
     re.IGNORECASE,
 )
 
 
-def open_table(source: Path | str | BinaryIO, name: str | None = None) -> Table:
-    """Read a table, and refuse one that is too large for the page, before it is expanded if it can be told."""
-    remedy = "use `altclust find`, or a part of the table"
-    return read_table(source, name, Limits(MOST_ROWS, MOST_COLUMNS, MOST_BYTES, "the page", remedy))
+def open_table(source: Path | str | BinaryIO, name: str | None = None, limits: Limits = PAGE) -> Table:
+    """Read a table, and refuse one that is too large for the page, if possible before it is expanded."""
+    return read_table(source, name, limits)
 
 
 def guess_given(frame: pd.DataFrame) -> list[str]:
-    """The column that probably holds a known clustering: by its name, or the first text with few values."""
+    """The column that is probably a known clustering: by its name, or the first text column with few values."""
     few = [name for name in frame.columns[:LOOKED_AT] if _is_shared(frame[name])]
     named = [name for name in few if TELLING.fullmatch(name.strip())]
     text = [name for name in few if is_text(frame[name]) and _has_words(frame[name])]
@@ -39,17 +38,17 @@ def guess_given(frame: pd.DataFrame) -> list[str]:
 
 
 def _is_shared(column: pd.Series) -> bool:
-    """Whether the values are few, and most rows share theirs with others."""
+    """Whether the column has few values, each in many rows."""
     return 2 <= labels(column).nunique() <= min(MOST_LEVELS, len(column) // 4)
 
 
 def _has_words(column: pd.Series) -> bool:
-    """Whether some value is not a number: a CSV's cells are all text."""
+    """Whether some value is not a number: all cells of a CSV are text."""
     return bool(pd.to_numeric(pd.Series(labels(column).dropna().unique()), errors="coerce").isna().any())
 
 
 def _generated(data: Any) -> pd.DataFrame:
-    """The rows with the labels that are given; the hidden ones are for the reader to find."""
+    """The rows with the given labels; the hidden ones are to be found."""
     return pd.DataFrame(data.X, columns=list(data.feature_names)).assign(given=data.given)
 
 
@@ -59,13 +58,13 @@ def _measured(load: Callable[..., Any], known: str) -> pd.DataFrame:
 
 
 EXAMPLES: dict[str, Callable[[], pd.DataFrame]] = {
-    "Two blobs, and two moons behind them": lambda: _generated(datasets.moons(400, random_state=0)),
-    "Three clusterings in one table": lambda: _generated(
+    "Generated: two blobs and two moons": lambda: _generated(datasets.moons(400, random_state=0)),
+    "Generated: three clusterings": lambda: _generated(
         datasets.views(300, ("blobs", "moons", "blobs"), (3, 2, 4), random_state=0)
     ),
-    "Wines, with their growers given": lambda: _measured(known_sets.load_wine, "grower"),
-    "Tumours, with malignant or benign given": lambda: _measured(known_sets.load_breast_cancer, "diagnosis"),
-    "Iris flowers, with their species given": lambda: _measured(known_sets.load_iris, "species"),
+    "Wine, known: grower": lambda: _measured(known_sets.load_wine, "grower"),
+    "Breast tumours, known: diagnosis": lambda: _measured(known_sets.load_breast_cancer, "diagnosis"),
+    "Iris, known: species": lambda: _measured(known_sets.load_iris, "species"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Who is here: what visitors leave behind is cleared away once their tab is closed."""
+"""Visitors: their data is deleted once their tab is closed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,31 @@ import logging
 import time
 from collections.abc import Callable, Iterable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .session import Session
 
-EVERY = 5.0  # seconds between two looks
-AWAY = 30.0  # seconds without a connection, after which a search ends; browsers come back within a few
-GONE = 100.0  # seconds after which all is forgotten; Streamlit would forget at 120, but keep it in memory
-
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class VisitOptions:
+    """How long a visitor is waited for.
+
+    Attributes
+    ----------
+    every : float
+        Seconds between checks.
+    away : float
+        Seconds without a connection, after which a search stops; browsers reconnect within a few.
+    gone : float
+        Seconds after which all data is deleted; Streamlit does so at 120, but keeps it in memory.
+    """
+
+    every: float = 5.0
+    away: float = 30.0
+    gone: float = 100.0
 
 
 class Runtime(Protocol):
@@ -31,26 +47,27 @@ class Runtime(Protocol):
 
 
 class Visits:
-    """The visitors that were seen, and since when they are away."""
+    """The visitors, and since when they are disconnected."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: VisitOptions | None = None) -> None:
+        self._waits = options or VisitOptions()
         self._sessions: dict[str, Session] = {}
         self._left: dict[str, float] = {}
 
     def note(self, session_id: str, session: Session) -> None:
-        """Somebody is here."""
+        """Record a visitor."""
         self._sessions[session_id] = session
 
     def look(self, runtime: Runtime, more: Iterable[str] = (), now: float | None = None) -> int:
-        """End the searches of those who are away, forget those who are gone; how many that were.
+        """Stop the searches of disconnected visitors and delete the data of those who left; returns their number.
 
         Parameters
         ----------
         runtime : Runtime
         more : iterable of str
-            Others who left something behind.
+            Other visitors with uploaded files.
         now : float, optional
-            Seconds of a clock that never goes back.
+            Seconds of a monotonic clock.
         """
         now = time.monotonic() if now is None else now
         known = {*self._sessions, *more}
@@ -59,20 +76,20 @@ class Visits:
         for session_id in known:
             try:
                 gone += self._look_at(session_id, runtime, now)
-            except Exception:  # one visitor's trouble must not keep all others' tables in memory
-                log.exception("A visitor who left could not be forgotten.")
+            except Exception:  # an error with one visitor must not keep the data of all others
+                log.exception("The data of a visitor who left could not be deleted.")
         return gone
 
     def _look_at(self, session_id: str, runtime: Runtime, now: float) -> bool:
-        """The same for one of them; whether it is gone."""
+        """The same for one visitor; returns whether they left."""
         if runtime.is_active_session(session_id):
             self._left.pop(session_id, None)
             return False
         away = now - self._left.setdefault(session_id, now)
         session = self._sessions.get(session_id)
-        if away >= AWAY and session is not None and session.job is not None:
+        if away >= self._waits.away and session is not None and session.job is not None:
             session.job.stop()
-        if away < GONE:
+        if away < self._waits.gone:
             return False
         self._sessions.pop(session_id, None)
         del self._left[session_id]
@@ -80,20 +97,20 @@ class Visits:
         return True
 
     async def keep_order(self, runtime: Runtime, uploads: Callable[[], MutableMapping[str, Any]]) -> None:
-        """Look again and again."""
+        """Check repeatedly."""
         while True:
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(self._waits.every)
             try:
                 if self.look(runtime, list(uploads())):
                     give_back()
-            except Exception:  # a look that fails must not be the last one
-                log.exception("Visitors who left could not be looked for.")
+            except Exception:  # a failed check must not be the last
+                log.exception("The check for visitors who left failed.")
 
 
 def give_back() -> None:
-    """Return memory that is no longer used to the system."""
-    gc.collect()  # tables hang in circles that Python would otherwise find much later
-    with suppress(OSError, AttributeError, TypeError):  # only the GNU library keeps freed memory, and can be told so
+    """Return unused memory to the system."""
+    gc.collect()  # tables are in reference cycles, which Python would collect much later
+    with suppress(OSError, AttributeError, TypeError):  # only the GNU C library has it
         ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -1,4 +1,4 @@
-"""How K(XW) acts on the data. An engine never imports a solver."""
+"""Engines: how the kernel K(XW) is applied to the data. An engine never imports a solver."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from ...base.backend import Array
 from ...base.errors import InputError
 from ...data.rows import Rows
 from ..kernels import Gaussian
-from ..problem import KernelEngine
+from ..problem import ExactEngine
 from .dense import DenseEngine
 from .tiles import TilesEngine
 
-ENGINES = {"dense": DenseEngine, "tiles": TilesEngine}
+ENGINES: dict[str, type[DenseEngine] | type[TilesEngine]] = {"dense": DenseEngine, "tiles": TilesEngine}
 KINDS = (*ENGINES, "lowrank")
-DENSE_ROWS = 3000  # above, an exact fit takes longer than people wait
+DENSE_ROWS = 3000  # above, an exact fit is slow
 BUFFERS = 3  # n x n arrays of the dense engine
 
 
 def choose(rows: Rows, kind: str = "auto", memory_limit: float | None = None) -> tuple[str, str]:
-    """Which engine for these rows, and why in a few words.
+    """Choose an engine for these rows; return its name and the reason.
 
     Parameters
     ----------
     rows : Rows
     kind : {"auto", "dense", "tiles", "lowrank"}
     memory_limit : float, optional
-        Bytes that a fit may need beside the rows.
+        Bytes that a fit may use in addition to the rows.
     """
     n = rows.n
     if rows.scattered:
@@ -47,11 +47,13 @@ def choose(rows: Rows, kind: str = "auto", memory_limit: float | None = None) ->
     return "lowrank", f"{n} rows are more than {DENSE_ROWS}" if fits else f"{needed:.0f} bytes would exceed the limit"
 
 
-def make_engine(X: Array, kernel: Gaussian, kind: str = "dense", memory_limit: float | None = None) -> KernelEngine:
+def make_engine(
+    X: Array, kernel: Gaussian, given: Array | None, kind: str = "dense", memory_limit: float | None = None
+) -> ExactEngine:
     """An exact engine for rows in memory."""
     if kind == "tiles" and memory_limit is not None:
-        return TilesEngine(X, kernel, memory=memory_limit)
-    return ENGINES[kind](X, kernel)
+        return TilesEngine(X, kernel, given, memory=memory_limit)
+    return ENGINES[kind](X, kernel, given)
 
 
 __all__ = ["DENSE_ROWS", "ENGINES", "KINDS", "DenseEngine", "TilesEngine", "choose", "make_engine"]

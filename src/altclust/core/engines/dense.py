@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 from array_api_compat import array_namespace, device
@@ -10,49 +12,71 @@ from array_api_compat import array_namespace, device
 from ...base.backend import Array, accuracy_of, into, like, to_numpy
 from ..kernels import Gaussian
 from ..linalg.eigen import leading_eigenvectors
-from ..problem import Embedding, Gamma
+from ..problem import Embedding, Gamma, no_columns, tall_weights
+
+
+@dataclass
+class _Memory:
+    """Reused n x n arrays: K of the last W, Ψ of the last W and γ, and scratch buffers."""
+
+    gram: tuple[Array, Array] | None = None
+    psi: tuple[Array, Gamma, Array, Array] | None = None
+    spare: dict[str, Array] = field(default_factory=dict)
 
 
 class DenseEngine:
     """K(XW) as one matrix.
 
-    The kernel of the last W is kept, and Ψ of the last W and γ: a line search asks for the value at a point, the
-    solver then for Φ and for Hessian products at the same point, and the exponentials are the dearest part. n x n
-    arrays are written where the last ones were, because fresh memory costs more than the arithmetic that fills it.
+    K of the last W and Ψ of the last W and γ are cached: a line search computes the value at a point, and the solver
+    then Φ and Hessian products at the same point; the exponentials are the most expensive part. n x n arrays are
+    reused, because allocating memory costs more than the arithmetic that fills it.
 
     Parameters
     ----------
     X : array, shape (n, d)
-        Centred rows, float32 or float64, of any library of the array API standard and on any of its devices. All that
-        is as long as the rows (γ's F, U, the degrees) is and stays of that kind; what is small (W, Z, Φ, gradients,
-        eigenvalues) comes and goes as numpy arrays.
+        Centred rows, float32 or float64, of any library of the array API standard and on any of its devices. Arrays of
+        n rows (γ's F, U, the degrees) have the same library, device and dtype; small ones (W, Z, Φ, gradients,
+        eigenvalues) are numpy arrays.
     kernel : Gaussian
+    given : array, shape (n, c), optional
+        Centred indicators of the given clusterings, see `altclust.core.problem.indicators`.
     """
 
-    def __init__(self, X: Array, kernel: Gaussian) -> None:
+    def __init__(self, X: Array, kernel: Gaussian, given: Array | None = None) -> None:
         self.X = X
         self.kernel = kernel
+        self.given = no_columns(X) if given is None else given
         self.accuracy = accuracy_of(X)
         self._xp = array_namespace(X)
-        self._last: tuple[Array, Array] | None = None
-        self._last_psi: tuple[Array, Gamma, Array, Array] | None = None
-        self._spare: dict[str, Array] = {}
+        self._memory = _Memory()
 
-    def _room(self, name: str) -> Array:
+    def beside(self, given: Array) -> DenseEngine:
+        """An engine with the same rows and other given columns, which shares this engine's buffers."""
+        other = copy(self)
+        other.given = given
+        return other
+
+    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
+        """γ for this U and these D."""
+        return tall_weights(embedding, self.given, degrees, novelty_weight)
+
+    def _buffer(self, name: str) -> Array:
         """An n x n array to overwrite."""
-        if name not in self._spare:
+        spare = self._memory.spare
+        if name not in spare:
             n = self.X.shape[0]
-            self._spare[name] = self._xp.empty((n, n), dtype=self.X.dtype, device=device(self.X))
-        return self._spare[name]
+            spare[name] = self._xp.empty((n, n), dtype=self.X.dtype, device=device(self.X))
+        return spare[name]
 
     def _project(self, W: Array) -> Array:
         """X W, on the device."""
         return self.X @ like(W, self.X)
 
     def _gram(self, W: Array) -> Array:
-        if self._last is None or not np.array_equal(self._last[0], W):
-            self._last = (W.copy(), self.kernel.gram(self._project(W), out=self._room("K")))
-        return self._last[1]
+        last = self._memory.gram
+        if last is None or not np.array_equal(last[0], W):
+            last = self._memory.gram = (W.copy(), self.kernel.gram(self._project(W), out=self._buffer("K")))
+        return last[1]
 
     def degrees(self, W: Array) -> Array:
         """K 1, shape (n,)."""
@@ -63,17 +87,17 @@ class DenseEngine:
         return float(to_numpy(self._xp.sum(gamma.F * (self._gram(W) @ gamma.F), axis=0)) @ gamma.s)
 
     def _psi(self, W: Array, gamma: Gamma) -> tuple[Array, Array]:
-        """Ψ = γ ∘ K and its row sums, in which Σ γ_ij K_ij is their total."""
-        last = self._last_psi
+        """Ψ = γ ∘ K and its row sums, which add up to Σ γ_ij K_ij."""
+        last = self._memory.psi
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
             xp, F = self._xp, gamma.F
-            psi = into(xp, xp.matmul, F * like(gamma.s, F), F.T, out=self._room("psi"))
+            psi = into(xp, xp.matmul, F * like(gamma.s, F), F.T, out=self._buffer("psi"))
             psi *= self._gram(W)
-            last = self._last_psi = (W.copy(), gamma, psi, xp.sum(psi, axis=1))
+            last = self._memory.psi = (W.copy(), gamma, psi, xp.sum(psi, axis=1))
         return last[2], last[3]
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij K_ij and Φ(W) W, without the n²d product that Φ costs."""
+        """Σ γ_ij K_ij and Φ(W) W, without the n²d product that Φ needs."""
         psi, sums = self._psi(W, gamma)
         return float(self._xp.sum(sums)), self._laplacian(psi, sums, self._project(W))
 
@@ -97,8 +121,8 @@ class DenseEngine:
             dots = xp.sum(rows * moved, axis=1)[:, None]
             # Tr(Zᵀ A_ij W) = (xᵢ−xⱼ)ᵀW · (xᵢ−xⱼ)ᵀZ for all pairs, again as one product
             left, right = xp.concat([rows, moved, dots, ones], axis=1), xp.concat([-moved, -rows, ones, dots], axis=1)
-            twist = into(xp, xp.matmul, left, right.T, out=self._room("scratch"))
-            twist *= self._psi(W, gamma)[0]  # kept from the last call, or made anew if W has moved on
+            twist = into(xp, xp.matmul, left, right.T, out=self._buffer("scratch"))
+            twist *= self._psi(W, gamma)[0]  # cached, or computed again if W has changed
             bent = self._laplacian(twist, xp.sum(twist, axis=1), rows)
             return phi @ Z - self.kernel.precision * bent
 
@@ -115,7 +139,7 @@ class DenseEngine:
         xp, K = self._xp, self._gram(W)
         degrees = xp.sum(K, axis=1)
         scale = 1 / xp.sqrt(degrees)
-        Q = into(xp, xp.multiply, K, scale, out=self._room("scratch"))
+        Q = into(xp, xp.multiply, K, scale, out=self._buffer("scratch"))
         Q *= scale[:, None]
         means = xp.mean(Q, axis=0)
         half = xp.mean(means) / 2

@@ -1,4 +1,4 @@
-"""Which rows stand for all: randomly pivoted Cholesky on the projected cloud."""
+"""Choice of landmark rows: randomly pivoted Cholesky on the projected rows."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from scipy.linalg import solve_triangular
 from ...base.backend import Array
 from ..kernels import Gaussian
 
-PROPOSED = 48  # pivots that are drawn at once
+PROPOSED = 48  # pivots per draw
 
 
 def choose_landmarks(
     Z: Array, kernel: Gaussian, tolerance: float, most: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Rows of Z on which the kernel of all rows rests, and the share of its trace that they leave out.
+    """Landmarks among the rows of Z for a Nyström approximation of the kernel, and its relative trace error.
 
-    Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) draws each pivot with the probability of what is
-    left of the diagonal; its accelerated form (Epperly, Tropp and Webber 2024) draws many at once and rejects those
-    that the ones before them have made less likely, which gives the same pivots in matrix products.
+    Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) draws each pivot with probability proportional to
+    the residual diagonal; its accelerated form (Epperly, Tropp and Webber 2024) draws many at once and applies
+    rejection sampling to them in turn, which gives the same distribution of pivots with matrix products.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def choose_landmarks(
         Projected rows.
     kernel : Gaussian
     tolerance : float
-        Share of the trace that may be left out.
+        Relative trace error at which to stop.
     most : int
-        Landmarks at most.
+        Limit on the number of landmarks.
     rng : Generator
 
     Returns
@@ -48,7 +48,7 @@ def choose_landmarks(
         block = kernel.gram(Z[drawn]) - F[drawn, :r] @ F[drawn, :r].T
         kept, factor = _accept(block, left[drawn], rng, most - r)
         new = drawn[kept]
-        if not len(new):  # all that is left is rounding
+        if not len(new):  # the residual diagonal is only rounding
             break
         if r + len(new) > F.shape[1]:
             F = np.hstack([F, np.zeros((n, min(F.shape[1], most - F.shape[1])))])
@@ -61,7 +61,7 @@ def choose_landmarks(
 
 
 def _accept(block: Array, proposed: Array, rng: np.random.Generator, most: int) -> tuple[np.ndarray, Array]:
-    """Go through proposals in turn, each accepted by how much of its diagonal is still left; and their factor."""
+    """Accept proposals in turn, with probability residual over proposed diagonal; and their Cholesky factor."""
     size = len(block)
     factor = np.zeros((size, size))
     kept: list[int] = []

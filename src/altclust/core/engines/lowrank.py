@@ -1,9 +1,9 @@
-"""The kernel through landmarks: linear in n, one pass over the rows per evaluation, none of them kept.
+"""A low-rank kernel through landmarks: linear in n, one pass over the rows per evaluation, in blocks.
 
-With the kernel C of all rows to r landmark rows and M among the landmarks, K ≈ C M⁻¹ Cᵀ, and everything that crosses
-rows is a small sum over them: CᵀF for the value, Xᵀ diag(f_l) C for Φ, CᵀD⁻¹C for the U step. Φ is that of the
-formula with the approximate K. The exact gradient of the approximate value would be cheaper, but Φ takes part in ISM
-as a whole matrix, and outside W the two have little in common; along W this one is ten times closer to the exact K.
+With the kernel C of all rows to r landmark rows and M among the landmarks, K ≈ C M⁻¹ Cᵀ, and all quantities are small
+sums over rows: CᵀF for the value, Xᵀ diag(f_l) C for Φ, CᵀD⁻¹C for the U step. Φ is the paper's formula with the
+approximate K. The exact gradient of the approximate value would be cheaper, but ISM needs the full matrix Φ, and
+outside span W the two differ widely; along W this Φ is ten times closer to that of the exact K.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .dense import DenseEngine
 from .landmarks import choose_landmarks
 from .recipes import Coordinates, RowEmbedding, RowGamma, given_rows
 
-TOLERANCE = 2e-2  # share of the trace
+TOLERANCE = 2e-2  # relative trace error
 MOST_LANDMARKS = 1000
 MEASURED = 15_000  # rows, at least, on which the trace error is measured
-PAIRS = 2000  # rows of the sample on which a sum over all pairs is estimated
+PAIRS = 2000  # sampled rows from which a sum over all pairs is estimated
 
 
 @dataclass(frozen=True)
 class _Cloud:
-    """The landmarks at one W: all that a block needs to make its C; `own` says that it is the C of γ's own U step."""
+    """The landmarks at one W, from which a block computes its C; `own` if it is also the C of γ's U step."""
 
     coordinates: Coordinates
     kernel: Gaussian
@@ -48,7 +48,7 @@ class _Cloud:
 
 
 def _weighted(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma) -> tuple[Any, Any, Any]:
-    """Rows, C and F; at the W of the U step itself, C serves twice."""
+    """Rows, C and F; at the W of the U step, C is used for both."""
     rows, C = cloud.rows(X, codes)
     return rows, C, gamma.rows(rows, codes, C if cloud.own else None)
 
@@ -79,7 +79,7 @@ def _phi_sums(X: Any, codes: Any, cloud: _Cloud, gamma: RowGamma, pull: Array) -
 def _gram_sums(
     X: Any, codes: Any, cloud: _Cloud, tables: list[Array], weights: Array, whiten: Array, every: int
 ) -> tuple[Any, Any, Any, Any]:
-    """Of B = D^(-1/2) C: BᵀB, Bᵀ1 and BᵀŶ; and of every so many rows, what the approximation has of their diagonal."""
+    """With B = D^(-1/2) C: BᵀB, Bᵀ1, BᵀŶ; and the sum of the approximate diagonal over every `every`-th row."""
     xp = array_namespace(X)
     _, C = cloud.rows(X, codes)
     degrees = C @ like(weights, X)[:, None]
@@ -92,8 +92,8 @@ def _gram_sums(
 class LowRankEngine:
     """K(XW) through landmarks, over rows that are read in blocks.
 
-    Landmarks are rows, chosen anew at a U step where the ones before leave out too much, and they stay for the W step
-    that follows: a line search must compare values of one objective.
+    Landmarks are rows. They are chosen again at a U step if their trace error has become too large, and stay fixed
+    during a W step: a line search must compare values of the same objective.
 
     Parameters
     ----------
@@ -101,19 +101,19 @@ class LowRankEngine:
     coordinates : Coordinates
     kernel : Gaussian
     sample : array, shape (s, r)
-        Rows of the problem that are in memory, among which landmarks are found.
+        Rows of the problem in memory, from which landmarks are chosen.
     codes : int array, shape (s, g)
-        Of the sample.
+        Codes of the sample.
     tables : list of arrays, shape (c + 1, c − 1)
         Ŷ by code, see `RowGamma`.
     landmarks : array, shape (l, r), optional
-        To begin with.
+        Initial landmarks.
     tolerance : float
-        Share of the trace of K that may be left out.
+        Relative trace error of K that is accepted.
     most : int
-        Landmarks at most.
+        Limit on the number of landmarks.
     step : int
-        Rows at once.
+        Rows per step.
     rng : Generator
     """
 
@@ -141,6 +141,12 @@ class LowRankEngine:
         self._last: tuple[Any, ...] | None = None
         self._embedded: RowEmbedding | None = None
 
+    def weigh(self, embedding: RowEmbedding, degrees: Array, novelty_weight: float) -> RowGamma:
+        """γ as a function of rows; the degrees are those of the U step, computed again in every block."""
+        given = sum(table.shape[1] for table in self.tables)
+        s = np.concatenate([np.ones(len(embedding.values)), np.full(given, -novelty_weight)])
+        return RowGamma(embedding, self.tables, s)
+
     def _cloud(self, W: Array, gamma: RowGamma | None = None) -> _Cloud:
         projected = self.landmarks @ W
         own = gamma is not None and np.array_equal(W, gamma.embedding.W)
@@ -148,13 +154,13 @@ class LowRankEngine:
         return _Cloud(self.coordinates, self.kernel, W, projected, own)
 
     def _factor(self, projected: Array) -> Array:
-        """The lower Cholesky factor of M; a little is added, which leaves the approximation below K."""
+        """The lower Cholesky factor of M plus a small diagonal, which keeps the approximation below K."""
         M = self.kernel.gram(projected)
         M.flat[:: len(M) + 1] += 1e-8 if self.sample.dtype == np.float64 else 1e-5
         return cholesky(M, lower=True)
 
     def find_landmarks(self, W: Array) -> float:
-        """Landmarks for this W: those that there are, if they serve; the share of the trace that they leave out."""
+        """Choose landmarks for this W, unless the present ones are accurate enough; return the relative trace error."""
         Z = np.asarray(self.sample @ W, dtype=np.float64)
         if len(self.landmarks):
             projected = np.asarray(self.landmarks @ W, dtype=np.float64)
@@ -178,7 +184,7 @@ class LowRankEngine:
         return self._small(W, gamma)[0]
 
     def _small(self, W: Array, gamma: RowGamma) -> tuple[float, Array]:
-        """The value and M⁻¹ CᵀF, kept for the Φ at the same W."""
+        """The value and M⁻¹ CᵀF, cached for Φ at the same W."""
         last = self._last
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
             known = gamma.embedding
@@ -223,7 +229,7 @@ class LowRankEngine:
         return product
 
     def fourth_moment(self, W: Array, gamma: RowGamma) -> float:
-        """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, estimated: |γ| has no small factor, so pairs within a sample stand for all."""
+        """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, estimated from pairs within a sample, because |γ| has no low-rank factor."""
         few = np.asarray(self.sample[:PAIRS], dtype=np.float64)
         F = gamma.rows(few, self.codes[:PAIRS])
         share = len(few) / self.rows.n
@@ -237,7 +243,7 @@ class LowRankEngine:
         self.find_landmarks(W)
         cloud = self._cloud(W)
         if self._last is not None and last is self._last and np.array_equal(last[0], W):
-            ones = last[3]  # the value at this W was asked for last
+            ones = last[3]  # known from the last value at this W
         else:
             (ones,) = self.rows.total(_degree_sums, cloud, step=self.step)
         factor = self._factor(cloud.projected)
@@ -257,10 +263,10 @@ class LowRankEngine:
         values = np.concatenate([values, np.zeros(k - len(values))])
         Z = self.sample @ W
         reach = float(np.min(np.max(self.kernel.exponent(Z, cloud.projected), axis=1)))
-        nowhere = np.zeros((k, k))
+        no_centres = np.zeros((k, k))
         offset = sums @ A / self.rows.n
-        map = KernelMap(cloud.projected, A, offset, nowhere, self.kernel, weights, reach)
+        map = KernelMap(cloud.projected, A, offset, no_centres, self.kernel, weights, reach)
         U, degrees = map.from_kernel(self.kernel.between(Z, cloud.projected))
         across = np.column_stack([gram @ A - np.outer(sums, offset), given])
-        self._embedded = RowEmbedding(W, map, values, np.linalg.qr(U)[0], degrees[:, 0], across, ones)
+        self._embedded = RowEmbedding(np.linalg.qr(U)[0], values, degrees[:, 0], W, map, across, ones)
         return self._embedded

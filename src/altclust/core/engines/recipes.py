@@ -1,4 +1,4 @@
-"""What a block makes of its own raw rows: rows of the problem, of U and of γ's factor, from small matrices alone."""
+"""Functions of blocks of raw rows: rows of the problem, of U and of γ's factor, from small matrices."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from array_api_compat import array_namespace
 
 from ...base.backend import Array, like
 from ..embedding import KernelMap
+from ..problem import Embedding
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """How a raw row becomes a row of the problem: centred, without the given means where asked, in the row space.
+    """The map from raw rows to rows of the problem: centred, given effects subtracted if requested, in the row space.
 
     Attributes
     ----------
     mean : array, shape (d,)
     effects : list of arrays, shape (c + 1, d)
-        What each given cluster adds to a row; the last row is of the unknown. Empty where the means stay.
+        The effect of each given cluster on a row; the last row is for unknown labels. Empty if nothing is subtracted.
     basis : array, shape (d, r), or None
     """
 
@@ -35,47 +36,41 @@ class Coordinates:
 
 
 def looked_up(tables: list[Array], X: Any, codes: Any) -> Any:
-    """Σ over the given clusterings of the table's row for each code; −1 is the last row."""
+    """The sum over the given clusterings of the table's row for each code; −1 is the last row."""
     xp = array_namespace(X)
     return sum(xp.take(like(table, X), codes[:, g] % len(table), axis=0) for g, table in enumerate(tables))
 
 
 @dataclass(frozen=True)
-class RowEmbedding:
-    """The U step, as a map from rows to their rows of U.
+class RowEmbedding(Embedding):
+    """The U step as a map from rows of the table to rows of U; U and degrees are those of the sample in memory.
 
     Attributes
     ----------
     W : array, shape (r, q)
     map : KernelMap
-    values : array, shape (k,)
-    U, degrees : arrays, shapes (s, k) and (s,)
-        Of the sample of rows that is in memory; U orthonormal there.
     sums : array, shape (r, k + c)
-        CᵀF for F = D^(-1/2) [U, Ŷ], which the pass of the U step knows.
+        CᵀF for F = D^(-1/2) [U, Ŷ], a by-product of the U step.
     ones : array, shape (r,)
         Cᵀ1.
     """
 
     W: Array
     map: KernelMap
-    values: Array
-    U: Array
-    degrees: Array
     sums: Array
     ones: Array
 
 
 @dataclass(frozen=True)
 class RowGamma:
-    """The weights γ = F diag(s) Fᵀ, with the rows of F made from the rows of X when they are needed.
+    """The weights γ = F diag(s) Fᵀ; the rows of F are computed from the rows of X when needed.
 
     Attributes
     ----------
     embedding : RowEmbedding
     tables : list of arrays, shape (c + 1, c − 1)
-        The centred indicators of each given clustering by code, as few columns as have the same products; the last
-        row, zero, is of the unknown.
+        The centred indicators of each given clustering by code, with the fewest columns that give the same ŶŶᵀ; the
+        last row, for unknown labels, is zero.
     s : array, shape (k + c,)
     """
 
@@ -84,7 +79,7 @@ class RowGamma:
     s: Array
 
     def rows(self, X: Any, codes: Any, C: Any = None) -> Any:
-        """F of a block of rows of the problem; C is their kernel to the landmarks of the U step, if it is known."""
+        """F of a block of rows of the problem; C is their kernel to the landmarks of the U step, if known."""
         xp = array_namespace(X)
         if C is None:
             map = self.embedding.map
@@ -94,6 +89,6 @@ class RowGamma:
 
 
 def given_rows(tables: list[Array], X: Any, codes: Any) -> Any:
-    """The rows of Ŷ, those of all given clusterings side by side."""
+    """The rows of Ŷ, with the columns of all given clusterings side by side."""
     parts = [looked_up([table], X, codes[:, g : g + 1]) for g, table in enumerate(tables)]
     return array_namespace(X).concat([X[:, :0], *parts], axis=1)

@@ -1,4 +1,4 @@
-"""The same sums as the dense engine's, over small tiles of the kernel that are made, used and forgotten."""
+"""The sums of the dense engine over small tiles of the kernel, which are computed, used and discarded."""
 
 from __future__ import annotations
 
@@ -14,51 +14,67 @@ from joblib import cpu_count
 
 from ...base.backend import Array, accuracy_of
 from ...base.parallel import fitting_threads
+from ...base.sampling import sample_rows
 from ..kernels import Gaussian
 from ..linalg.eigen import ANGLE, FEW, fix_signs, lapack_subset
 from ..linalg.krylov import GUARDS, leading_ritz
-from ..problem import Embedding, Gamma
+from ..problem import Embedding, Gamma, no_columns, tall_weights
 from .dense import DenseEngine
 
 logger = logging.getLogger(__name__)
 
-TILE = 600  # rows: measured; larger tiles leave the cache, smaller ones are busy with Python; no power of two as stride
-SMALLEST = 32  # rows below which a tile would be all overhead, whatever the memory
-FEW_COLUMNS = 32  # up to which Φ costs so little beside the kernel that the value alone is not worth a pass
-LANDMARKS = 300  # rows whose eigenvectors start the U step
+TILE = 600  # rows, measured: larger tiles exceed the cache, smaller ones have overhead; a stride of 2^k is slow
+SMALLEST = 32  # rows of a tile, at least, whatever the memory limit
+FEW_COLUMNS = 32  # up to which Φ is so cheap compared with the kernel that it is computed with every value
+LANDMARKS = 300  # rows whose eigenvectors are the start of the U step
 LEAST, MOST = 3, 40  # passes of a U step
 
 Tile = tuple[slice, slice]
-Room = tuple[Array, Array]
+Room = tuple[Array, Array]  # scratch arrays
 
 
 class TilesEngine:
-    """K(XW) tile by tile, exact, with no array of n x n values.
+    """K(XW) tile by tile, exact, without any n x n array.
 
-    Tile (i, j) serves for (j, i) as well. Tiles are made by several threads, each with a BLAS of one thread, and their
-    sums are added in one order, so that the number of threads changes no bit. Rows of single precision are computed in
-    single precision within a tile and added in double precision.
+    Tile (i, j) is also used for (j, i). Several threads compute tiles, each with a BLAS of one thread, and the sums are
+    added in a fixed order, so that results do not depend on the number of threads. Rows of single precision are
+    computed in single precision within a tile and added in double precision.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Centred rows.
     kernel : Gaussian
+    given : array, shape (n, c), optional
+        Centred indicators of the given clusterings.
     memory : float
-        Bytes that all tiles at work may take together; arrays of n rows come on top.
+        Bytes for all tiles in use together, in addition to arrays of n rows.
     threads : int, optional
-        As many as there are processors, without it.
+        Default: one per processor.
     """
 
-    def __init__(self, X: Array, kernel: Gaussian, memory: float = 512e6, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        X: Array,
+        kernel: Gaussian,
+        given: Array | None = None,
+        *,
+        memory: float = 512e6,
+        threads: int | None = None,
+    ) -> None:
         self.X = X
         self.kernel = kernel
+        self.given = no_columns(X) if given is None else given
         self.accuracy = accuracy_of(X)
         self.threads = cpu_count() if threads is None else threads
         self.tile = _tile_rows(memory / self.threads, X.shape[1], X.itemsize)
         self._spare: list[Array] = []
         self._last_degrees: tuple[Array, Array] | None = None
         self._last_phi: tuple[Array, Gamma, float, Array] | None = None
+
+    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
+        """γ for this U and these D."""
+        return tall_weights(embedding, self.given, degrees, novelty_weight)
 
     def degrees(self, W: Array) -> Array:
         """K 1, shape (n,)."""
@@ -70,7 +86,7 @@ class TilesEngine:
     def value(self, W: Array, gamma: Gamma) -> float:
         """Σ γ_ij K_ij = Σ_l s_l f_lᵀ K f_l.
 
-        With few columns it comes with Φ: what a line search accepts, the solver asks Φ of next.
+        With few columns Φ is computed too: the solver needs it next if the line search accepts W.
         """
         if self.X.shape[1] <= FEW_COLUMNS:
             return self.value_and_phi(W, gamma)[0]
@@ -82,7 +98,7 @@ class TilesEngine:
         return sum(done for _, done in self._each(part))
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij K_ij and Φ(W) W, without the n²d product that Φ costs where the columns are many."""
+        """Σ γ_ij K_ij and Φ(W) W; with many columns, without the n²d product that Φ needs."""
         if self.X.shape[1] <= FEW_COLUMNS:
             value, phi = self.value_and_phi(W, gamma)
             return value, phi @ W
@@ -147,14 +163,14 @@ class TilesEngine:
         return 4 * self.kernel.sigma**4 * sum(done for _, done in self._each(part))
 
     def embed(self, W: Array, k: int, start: Embedding | None = None) -> Embedding:
-        """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H, to the angle that the dense engine asks for.
+        """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H, with the accuracy of the dense engine.
 
-        What counts is how often the kernel is streamed. So the first pass, for D, already multiplies the start: the
-        last U, the eigenvectors of a few hundred rows extended to all, and random columns for what both may miss.
+        The cost is the number of passes over the kernel. So the first pass, for D, already multiplies the start: the
+        last U, the eigenvectors of a few hundred rows extended to all, and random columns in case both miss some.
         """
         if len(self.X) <= max(FEW, 10 * (k + GUARDS)):
             return DenseEngine(self.X.astype(float), self.kernel).embed(W, k, start)
-        with fitting_threads(1):  # beside the passes there are only thin matrices
+        with fitting_threads(1):  # outside the passes the matrices are thin
             return self._embed(W, k, start)
 
     def _embed(self, W: Array, k: int, start: Embedding | None) -> Embedding:
@@ -179,16 +195,16 @@ class TilesEngine:
         return Embedding(fix_signs(found.vectors[:, :k]), found.values[:k], degrees)
 
     def _from_landmarks(self, rows: Array, count: int) -> tuple[Array, Array]:
-        """The degrees that a few rows suggest, and their leading eigenvectors extended to all rows (Nyström)."""
+        """Degrees estimated from a few rows, and the leading eigenvectors of these rows extended to all (Nyström)."""
         n = len(rows)
-        picked = np.sort(np.random.default_rng(0).choice(n, size=min(LANDMARKS, n), replace=False))
+        picked = sample_rows(n, LANDMARKS, np.random.default_rng(0))
         few = rows[picked]
         K = self.kernel.gram(few.astype(float))
         scale = 1 / np.sqrt(K.sum(axis=1))
         _, V = lapack_subset(scale[:, None] * K * scale, len(few) - count, len(few) - 1)
         right = np.column_stack([np.ones(len(few)), scale[:, None] * V])
         image = np.vstack([np.exp(self.kernel.exponent(rows[i], few)) @ right for i in self._spans()])
-        guess = 1 + image[:, 0] * n / len(few)  # at least its own similarity, however far from all landmarks
+        guess = 1 + image[:, 0] * n / len(few)  # plus 1 for the row itself, which may be far from all landmarks
         return guess, image[:, 1:] / np.sqrt(guess)[:, None]
 
     def _project(self, W: Array) -> Array:
@@ -199,7 +215,7 @@ class TilesEngine:
         return (gamma.F * gamma.s).astype(self.X.dtype, copy=False), gamma.F.astype(self.X.dtype, copy=False)
 
     def _kernel_of(self, rows: Array) -> Callable[[slice, slice, Room], Array]:
-        """The tiles of K, made in the first array of the room."""
+        """A function that computes tiles of K in the first scratch array."""
 
         def kernel(i: slice, j: slice, room: Room) -> Array:
             K = self.kernel.exponent(rows[i], rows[j], out=_shaped(room[0], i, j))
@@ -211,7 +227,7 @@ class TilesEngine:
         return kernel
 
     def _psi_of(self, W: Array, gamma: Gamma) -> Callable[[slice, slice, Room], Array]:
-        """The tiles of Ψ = γ ∘ K, made in the first array of the room."""
+        """A function that computes tiles of Ψ = γ ∘ K in the first scratch array."""
         kernel, (signed, F) = self._kernel_of(self._project(W)), self._weights(gamma)
 
         def psi(i: slice, j: slice, room: Room) -> Array:
@@ -242,13 +258,13 @@ class TilesEngine:
         return image
 
     def _spans(self) -> list[slice]:
-        """The rows in pieces of almost equal size, at most a tile each."""
+        """The rows in slices of almost equal size, at most one tile each."""
         n = len(self.X)
         edges = np.linspace(0, n, -(-n // self.tile) + 1).astype(int).tolist()
         return [slice(a, b) for a, b in pairwise(edges)]
 
     def _each(self, work: Callable[[slice, slice, Room], Any]) -> Iterator[tuple[Tile, Any]]:
-        """What work makes of every tile on or above the diagonal, strip by strip, in one order."""
+        """The results of work on every tile on or above the diagonal, row by row, in a fixed order."""
         spans = self._spans()
         tiles = ((i, j) for first, i in enumerate(spans) for j in spans[first:])
 
@@ -264,7 +280,7 @@ class TilesEngine:
             yield from map(run, tiles) if threads == 1 else _ahead(run, tiles, threads)
 
     def _take_room(self) -> Array:
-        """Two flat arrays of a tile's size: what another tile has left, or new ones."""
+        """Two flat scratch arrays of a tile's size, reused if free."""
         try:
             return self._spare.pop()
         except IndexError:
@@ -272,7 +288,7 @@ class TilesEngine:
 
 
 def _tile_rows(memory: float, d: int, itemsize: int) -> int:
-    """Rows of a tile of which two, and the sums of those that wait to be added, fit into the memory of a thread."""
+    """The largest tile such that two of them, and the sums that wait to be added, fit into one thread's memory."""
     rows = TILE
     while rows > SMALLEST and rows * (2 * rows * itemsize + 3 * 8 * d) > memory:
         rows = max(rows // 2, SMALLEST)
@@ -280,13 +296,13 @@ def _tile_rows(memory: float, d: int, itemsize: int) -> int:
 
 
 def _shaped(flat: Array, i: slice, j: slice) -> Array:
-    """The beginning of a flat array as a tile."""
+    """The first entries of a flat array, in the shape of a tile."""
     shape = i.stop - i.start, j.stop - j.start
     return flat[: shape[0] * shape[1]].reshape(shape)
 
 
 def _copies(i: slice, j: slice) -> int:
-    """How many tiles of the whole square this one stands for."""
+    """The multiplicity of a tile in the full matrix: off-diagonal tiles count twice."""
     return 1 if i == j else 2
 
 
@@ -296,7 +312,7 @@ def _centred(B: Array) -> Array:
 
 
 def _ahead(run: Callable[[Tile], Any], tiles: Iterator[Tile], threads: int) -> Iterator[Any]:
-    """The results of run in the order of the tiles, a few of them computed ahead."""
+    """The results of run in the order of the tiles, computed a few tiles ahead."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: deque[Future] = deque(pool.submit(run, tile) for tile in islice(tiles, 3 * threads))
         while waiting:

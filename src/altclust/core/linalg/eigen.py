@@ -1,4 +1,4 @@
-"""The few eigenvectors that the method lives on: the smallest of Φ (W step), the leading of the kernel (U step)."""
+"""Eigenvectors for the smallest eigenvalues of Φ (W step) and the largest of the kernel (U step)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...base.backend import Array, like, to_numpy
 from .krylov import GUARDS, Ritz, krylov, ritz
 
 METHODS = ("auto", "full", "subset", "lobpcg", "power")
-MANY_COLUMNS = 600  # from where a warm LOBPCG is faster than LAPACK's subset, even where there is no gap to find
+MANY_COLUMNS = 600  # from here on LOBPCG with a start is faster than LAPACK's subset, even without an eigengap
 
 
 def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
     """Eigenpairs low to high of a symmetric matrix, counted from the smallest.
 
-    LAPACK's subset driver may return fewer than asked for, or fail, where many eigenvalues agree (a σ so small that K
-    is the identity, rows that are all equal): then all are computed.
+    LAPACK's subset driver may return fewer pairs than requested, or fail, if many eigenvalues are equal (σ so small
+    that K is the identity, or all rows equal): then all pairs are computed.
     """
     try:
         values, V = eigh(A, subset_by_index=[low, high])
@@ -34,7 +34,7 @@ def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
 
 
 def fix_signs(V: Array) -> Array:
-    """Turn every column so that its entry of largest modulus is positive."""
+    """Flip the sign of columns so that their entry of largest modulus is positive."""
     xp = array_namespace(V)
     pivots = V[xp.argmax(xp.abs(V), axis=0), xp.arange(V.shape[1], device=device(V))]
     return V * (1 - 2 * xp.astype(pivots < 0, V.dtype))
@@ -48,9 +48,9 @@ def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, metho
     A : array, shape (d, d)
         Symmetric.
     q : int
-        How many.
+        Number of eigenvectors.
     start : array, shape (d, q), optional
-        A guess that the iterative methods begin from, such as the last W.
+        Start of the iterative methods, such as the last W.
     method : {"auto", "full", "subset", "lobpcg", "power"}
         LAPACK for all eigenvectors or only the wanted ones, LOBPCG, or the coordinate-wise power method of Lei,
         Zhong and Dhillon (2016), which the paper proposes for many columns. "auto" is LAPACK's subset below
@@ -74,7 +74,7 @@ def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, metho
         values, V = values[:q], V[:, :q]
     elif method == "power":
         values, V = _coordinate_power(A, q, start)
-    elif method == "lobpcg" and d >= 5 * q + 5:  # scipy's lobpcg itself turns to LAPACK below that
+    elif method == "lobpcg" and d >= 5 * q + 5:  # scipy's lobpcg itself uses LAPACK below that
         values, V = _lobpcg_smallest(A, q, start)
     else:
         values, V = lapack_subset(A, 0, q - 1)
@@ -84,7 +84,7 @@ def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, metho
 def _lobpcg_smallest(A: Array, q: int, start: Array | None) -> tuple[Array, Array]:
     X = _start_block(len(A), q, start)
     scale = np.linalg.norm(A, ord="fro") or 1.0
-    with warnings.catch_warnings():  # it warns at every tolerance that it misses; the residual below decides
+    with warnings.catch_warnings():  # it warns if it misses tol; the residual is checked below
         warnings.simplefilter("ignore")
         values, V = lobpcg(A, X, largest=False, tol=1e-9 * scale, maxiter=200)
     order = np.argsort(values)
@@ -99,7 +99,7 @@ def _coordinate_power(
 ) -> tuple[Array, Array]:
     """Coordinate-wise power method on shift·I − A, one eigenvector after the other with deflation.
 
-    Each step refreshes only the coordinates of x that are furthest from those of Ax/‖Ax‖, and updates Ax by
+    Each step updates only the coordinates of x that differ most from those of Ax/‖Ax‖, and updates Ax by
     the changed columns alone: O(d·m) for m coordinates instead of O(d²).
     """
     d = len(A)
@@ -142,19 +142,19 @@ def _start_block(d: int, q: int, start: Array | None) -> Array:
 def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array]:
     """The k leading eigenvectors of the symmetric kernel matrix Q of the U step.
 
-    Well separated clusters make the leading eigenvalues equal, and a single-vector Lanczos (ARPACK) then returns
-    wrong ones without a word: it missed copies in a third of such trials. A small σ crowds them below 1, and
-    Krylov spaces of Q itself take for ever. So: a block Krylov space of Q; where that does not settle, of
-    (pole − Q)⁻¹ with a pole just above the spectrum, which tears the crowd apart for one Cholesky factorisation (a
-    fifth of LAPACK's price); and LAPACK where that does not settle either. Outside numpy the step between is left
-    out: the array API has no solver that reuses a Cholesky factor.
+    Well separated clusters make the leading eigenvalues equal, and single-vector Lanczos (ARPACK) then silently
+    returns wrong eigenvectors: it missed copies in a third of such trials. A small σ makes them crowd below 1, where
+    Krylov spaces of Q converge very slowly. So three methods are tried in turn: a block Krylov space of Q; one of
+    (pole − Q)⁻¹ with a pole just above the spectrum, which separates close eigenvalues for one Cholesky factorisation
+    (a fifth of LAPACK's cost); and LAPACK. The second needs numpy: the array API has no solver that reuses a Cholesky
+    factor.
 
     Parameters
     ----------
     Q : array, shape (n, n)
-        With eigenvalues of at most 1.
+        Symmetric, with eigenvalues of at most 1.
     k : int
-        There are at most n.
+        Number of eigenvectors; at most n are returned.
     start : array, shape (n, k), optional
         The last U.
 
@@ -183,28 +183,28 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
 
 
 def _first_block(Q: Array, k: int, start: Array | None) -> Array:
-    """Where the Krylov space begins: the same numbers in every array library, so that all give the same U."""
+    """The first block of the Krylov space: the same numbers in every array library, so that all give the same U."""
     xp, n = array_namespace(Q), Q.shape[0]
     guards = like(np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS)), Q)
     if start is None:
         return guards
-    # an exactly invariant start would end the Krylov space at once, right or wrong
+    # an exactly invariant start would end the Krylov space at once, even if it is not the leading one
     noise = 1e-6 * np.random.default_rng(1).standard_normal(tuple(start.shape)) / np.sqrt(n)
     return xp.concat([like(start, Q) + like(noise, Q), guards], axis=1)
 
 
-FEW = 500  # rows up to which LAPACK is faster
+FEW = 500  # rows up to which LAPACK is faster than Krylov spaces
 ANGLE = 1e-3  # residual over the gap between Ritz values: an estimate of the sine of the angle to the true subspace
 
 
 def _inverse_ritz(Q: Array, found: Ritz, k: int, cycles: int = 3) -> Ritz:
-    top = 1.0 + 1e-3  # above every eigenvalue; where the leading ones are far below, a nearer pole serves better
+    top = 1.0 + 1e-3  # above every eigenvalue; if the leading ones are far below, a closer pole is better
     near = found.values[0] + 0.2 * (found.values[0] - found.values[-1])
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (Q,))
     for pole in (near, top) if near < 0.9 else (top,):
         shifted = -Q
         shifted.flat[:: len(Q) + 1] += pole
-        factor, fails = potrf(shifted.T, lower=1, clean=0, overwrite_a=1)  # .T: Fortran's order for free
+        factor, fails = potrf(shifted.T, lower=1, clean=0, overwrite_a=1)  # .T: Fortran order without a copy
         if not fails:
             break
     else:

@@ -1,4 +1,4 @@
-"""Block Krylov spaces of a symmetric matrix that is known only by its products."""
+"""Block Krylov methods for a symmetric matrix that is given by its products with blocks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from array_api_compat import array_namespace
 
 from ...base.backend import Array
 
-GUARDS = 3  # Ritz pairs that are kept beyond those asked for: the gap, and a thick restart, need them
+GUARDS = 3  # Ritz pairs that are kept beyond those requested, for the gap and for a thick restart
 
 
 class Ritz(NamedTuple):
-    """Ritz pairs of a subspace, k + 3 of them, descending; `error` is the residual of the first k over their gap."""
+    """The k + 3 leading Ritz pairs of a subspace, descending; `error` is the residual of the first k over their gap."""
 
     values: Array
     vectors: Array
@@ -30,7 +30,7 @@ def ritz(apply: Callable[[Array], Array], basis: Array, k: int) -> Ritz:
     basis : array, shape (n, m)
         With m > k.
     k : int
-        How many pairs `error` speaks of.
+        Number of pairs that `error` refers to.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def ritz(apply: Callable[[Array], Array], basis: Array, k: int) -> Ritz:
 
 
 def _rayleigh(basis: Array, image: Array, k: int) -> tuple[Ritz, Array, Array]:
-    """The leading Ritz pairs from image = Q basis, the images of their vectors, and the turn to all Ritz vectors."""
+    """The leading Ritz pairs from image = Q basis, the images of their vectors, the rotation to all Ritz vectors."""
     xp = array_namespace(basis)
     small = basis.T @ image
     values, T = xp.linalg.eigh((small + small.T) / 2)
@@ -79,10 +79,10 @@ def leading_ritz(
     most: int = 30,
     depth: int = 10,
 ) -> Ritz:
-    """The k leading eigenpairs of a symmetric Q whose products are dear, by a thickly restarted block Krylov method.
+    """The k leading eigenpairs of a symmetric Q with expensive products, by a thick-restart block Krylov method.
 
-    No column is ever multiplied twice: the images of the basis are kept, and a restart turns them with the basis.
-    The space grows by the residuals of the leading Ritz vectors, which span the next Krylov block.
+    No column is multiplied twice: the images of the basis are stored, and a restart rotates them with the basis. The
+    space grows by the residuals of the leading Ritz vectors, which span the next Krylov block.
 
     Parameters
     ----------
@@ -94,10 +94,10 @@ def leading_ritz(
     error : float
         Residual over gap at which to stop, see `Ritz`.
     least, most : int
-        How often Q is applied: a start that is invariant but not leading needs a few before it shows, and where the
-        eigenvalues crowd the best found so far is returned.
+        Limits on the number of products with Q: a start that is invariant but not leading is detected only after a
+        few, and if the eigenvalues are too close to converge, the best pairs so far are returned.
     depth : int
-        The basis is restarted where it would have more than depth (k + 3) columns, with the leading third of its
+        The basis is restarted when it would have more than depth (k + 3) columns, with the leading third of its
         Ritz vectors.
 
     Returns

@@ -1,10 +1,10 @@
-"""The geometry of subspaces: F depends on span W alone, so every solver measures and moves there."""
+"""Geometry of the Grassmann manifold: F depends only on span W, so distances and steps are those of subspaces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Status(StrEnum):
 
 
 class Solution(NamedTuple):
-    """What a solver returns.
+    """The result of a solver.
 
     W is (d, q) with WᵀW = I; history has a row (F, first-order residual, change of the subspace) for the
     start and for every iteration.
@@ -38,17 +38,24 @@ class Solution(NamedTuple):
     history: Array
 
 
-class Solver(Protocol):
+O_contra = TypeVar("O_contra", bound=Objective, contravariant=True)
+
+
+class Solver(Protocol[O_contra]):
     """A frozen dataclass with a tolerance, called with an objective and an orthonormal start."""
 
-    tol: float
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
-    def __call__(self, objective: Objective, W: Array) -> Solution:
+    @property
+    def tol(self) -> float:
+        """First-order residual at which W counts as stationary."""
+
+    def __call__(self, objective: O_contra, W: Array) -> Solution:
         """Lower F from W."""
 
 
 def orthonormal(A: Array) -> Array:
-    """The orthonormal factor of A, in the orientation of A's columns."""
+    """The orthonormal factor of the QR decomposition of A with a positive diagonal of R."""
     Q, R = np.linalg.qr(A)
     return Q * np.where(np.diag(R) < 0, -1.0, 1.0)
 
@@ -68,7 +75,7 @@ def subspace_distance(A: Array, B: Array) -> float:
     """Root mean square sine of the principal angles between two orthonormal (d, q) matrices.
 
     The entries of W change with every sign or rotation of its columns; the projector does not. It is
-    ‖AAᵀ − BBᵀ‖ / √(2q), computed as ‖(I − AAᵀ) B‖ / √q, which stays exact for tiny angles.
+    ‖AAᵀ − BBᵀ‖ / √(2q), computed as ‖(I − AAᵀ) B‖ / √q, which is accurate for tiny angles.
     """
     return float(np.linalg.norm(horizontal(A, B)) / np.sqrt(A.shape[1]))
 
@@ -98,6 +105,6 @@ def geodesic(W: Array, target: Array) -> tuple[Callable[[float], Array], Array, 
 
 
 def exponential(W: Array, Z: Array) -> Array:
-    """The end of the geodesic that leaves span W with the horizontal velocity Z, after unit time."""
+    """The exponential map: the point at t = 1 of the geodesic from span W with horizontal velocity Z."""
     left, angles, right = np.linalg.svd(Z, full_matrices=False)
     return orthonormal((W @ right.T * np.cos(angles) + left * np.sin(angles)) @ right)

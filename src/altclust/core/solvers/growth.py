@@ -16,16 +16,16 @@ class Growth:
     """The original solver of KDAC.
 
     Column j minimises F over unit vectors orthogonal to the columns before it. The Gaussian of j columns is the
-    product of j Gaussians, so F of the first j columns is the objective in which the earlier columns' kernels are
-    carried along. Projected gradient steps with backtracking, first tries by Barzilai and Borwein, without which
-    thousands of steps go into a column. The start's column j is where column j begins. As the columns are never
-    revisited, the end can lie above the start: then the start is returned. Rows of the history are those of the first
-    columns alone, except the first and the last, which speak of all of W.
+    product of j Gaussians, so F of the first j columns is the objective that includes the kernels of the earlier
+    columns. It uses projected gradient steps with backtracking; the first trial length is Barzilai and Borwein's,
+    without which a column takes thousands of steps. Column j starts from the start's column j. As the columns are
+    never revisited, the final F can be above that of the start: then the start is returned. Rows of the history refer
+    to the columns so far, except the first and the last, which refer to all of W.
 
     Parameters
     ----------
     tol : float
-        Residual of a column at which it counts as found.
+        Residual of a column at which it counts as converged.
     max_iter : int
         Steps per column.
     """
@@ -78,7 +78,7 @@ class Growth:
             value, gradient = objective.value_and_gradient(np.hstack([found, w]))
             slope = horizontal(np.hstack([found, w]), gradient[:, -1:])
             history.append((value, residual, subspace_distance(last, w)))
-            # the next first try: Barzilai and Borwein's length, which backtracking then makes safe
+            # the next trial length: Barzilai and Borwein's, safeguarded by backtracking
             moved, turned = w - last, slope - last_slope
             tau = float(np.clip(np.sum(moved**2) / max(abs(float(np.sum(moved * turned))), 1e-300), tau / 10, tau * 10))
         return w, Status.MAX_ITER

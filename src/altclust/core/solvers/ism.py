@@ -1,4 +1,4 @@
-"""ISM: the iterative spectral method, W ← eig_min(Φ(W)), made to converge."""
+"""ISM: the iterative spectral method, W ← eig_min(Φ(W)), with a safeguard that makes it converge."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.backend import Array
-from ...base.errors import InputError, shown
+from ...base.errors import InputError, short_repr
 from ..linalg.eigen import METHODS, smallest_eigenvectors
 from ..problem import Objective
 from .grassmann import Solution, Status, first_order_residual, geodesic, subspace_distance
 from .newton import newton_steps
 
-SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
-SHORTEST = 1e-10  # step; where values and slopes disagree, shorter steps lower F even less
-ACROSS = 0.9  # cosine of the largest angle to the smallest eigenvectors, below which W is not just on its way there
-ELSEWHERE = 1e-6  # share of ‖Φ‖ by which a trace lies above the smallest one when W is another eigenspace
+SUFFICIENT = 1e-4  # Armijo's constant: share of the decrease predicted by the slope
+SHORTEST = 1e-10  # step length; if values and slopes disagree, shorter steps do not help
+ACROSS = 0.9  # cosine of the largest angle to eig_min, below which W is another eigenspace, not merely close to it
+ELSEWHERE = 1e-6  # share of ‖Φ‖ by which the trace exceeds the smallest one if W is another eigenspace
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class ISM:
     """Algorithm 2 of the paper with a safeguard.
 
     Φ is the gradient of F as a function of the projector WWᵀ, so eig_min(Φ(W)) minimises the linearised
-    objective: ISM is a conditional-gradient step of length one. It is right for large σ and overshoots for
-    small ones. So the target stays, the full step is tried first, and where F does not fall enough the step is
-    shortened along the geodesic towards the target, which is a direction of descent.
+    objective: ISM is a conditional-gradient step of length one. It converges for large σ and overshoots for
+    small ones. So the full step is tried first, and if F does not decrease enough, the step is shortened along
+    the geodesic towards the same target, which is a descent direction.
 
-    Such steps are superb far away and slow near the end (at small σ the residual shrinks by a few percent per
-    iteration, overshooting or not). So when an iteration fails to halve the residual, Newton steps on the same
-    Φ finish.
+    Such steps are efficient far from the solution and slow near it (at small σ the residual shrinks by a few percent
+    per iteration, overshooting or not). So when an iteration does not halve the residual, Newton steps on the same
+    objective follow.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class ISM:
         First-order residual at which W counts as stationary.
     max_iter : int
     safeguard : bool
-        False is the paper's loop, which may cycle for ever and may end above its start.
+        False is the paper's loop, which may cycle and may end with a larger F than it started with.
     finish : bool
-        Newton steps at the end (only with the safeguard).
+        Whether to end with Newton steps (only with the safeguard).
     eigen : str
         How eig_min is computed, see `altclust.core.linalg.eigen.smallest_eigenvectors`.
     """
@@ -53,7 +53,7 @@ class ISM:
 
     def __post_init__(self) -> None:
         if not isinstance(self.eigen, str) or self.eigen not in METHODS:
-            raise InputError(f"eigen={shown(self.eigen)} is not a method: choose among {', '.join(METHODS)}.")
+            raise InputError(f"eigen={short_repr(self.eigen)} is not a method: choose among {', '.join(METHODS)}.")
 
     def __call__(self, objective: Objective, W: Array) -> Solution:
         """Lower F from W, shape (d, q)."""
@@ -91,7 +91,7 @@ class ISM:
 
 
 def _step(objective: Objective, W: Array, value: float, phi: Array, target: Array) -> Array | None:
-    """The longest of the tried steps towards the target on which F falls enough, or None."""
+    """Backtracking towards the target: the first trial with a sufficient decrease of F, or None."""
     curve, start, velocity = geodesic(W, target)
     slope = float(np.sum((phi @ start) * velocity))
     t, trial = 1.0, target
@@ -101,6 +101,6 @@ def _step(objective: Objective, W: Array, value: float, phi: Array, target: Arra
             return trial
         if t < max(SHORTEST, 0.1 * objective.accuracy) or -slope * t <= 1e-15 * abs(value):
             return None
-        # the minimum of the parabola through F(0), F'(0), F(t), kept within reason
+        # the minimum of the parabola through F(0), F'(0), F(t), limited to 0.1 t to 0.5 t
         t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)
         trial = curve(t)

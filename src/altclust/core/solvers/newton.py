@@ -1,4 +1,4 @@
-"""Newton's method on the Grassmann manifold: trust region, truncated conjugate gradients, Φ's spectrum before them."""
+"""Newton's method on the Grassmann manifold: trust region, truncated CG, preconditioned by Φ's spectrum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Map = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Newton:
-    """Riemannian trust-region Newton–CG: fast near the end; on the way it follows negative curvature.
+    """Riemannian trust-region Newton–CG: fast near a solution; elsewhere it follows negative curvature.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def newton_steps(
     tol: float,
     max_iter: int,
 ) -> tuple[Array, float, Status]:
-    """Newton steps from W, where F and Φ are known, until the residual is below tol; appends to history."""
+    """Newton steps from W, with F and Φ at W, until the residual is below tol; appends to history."""
     radius = 0.5  # radians
     for _ in range(max_iter):
         gradient = phi @ W
@@ -85,7 +85,7 @@ def riemannian_hessian(objective: Objective, W: Array, phi: Array) -> Map:
 
 
 def _preconditioner(phi: Array, W: Array, multipliers: Array) -> Map:
-    """Divide by the gaps between Φ's eigenvalues outside and inside span W: the Hessian but for its last term."""
+    """Divide by the gaps between Φ's eigenvalues outside and inside span W: the Hessian without its last term."""
     if len(phi) > WIDEST_SPECTRUM:
         return lambda Z: Z
     inside, R = np.linalg.eigh((multipliers + multipliers.T) / 2)
@@ -101,7 +101,7 @@ def _truncated_cg(
 ) -> tuple[Array, Array, bool]:
     """Steihaug's conjugate gradients for min ⟨slope, x⟩ + ½⟨x, Hx⟩ in ‖x‖ ≤ radius.
 
-    Returns x, Hx and whether x lies on the edge, where negative curvature or a long step ends it.
+    Returns x, Hx and whether x is on the boundary, which negative curvature or a long step leads to.
     """
     x, Hx, r = np.zeros_like(slope), np.zeros_like(slope), slope
     z = precondition(r)

@@ -13,11 +13,11 @@ from .grassmann import Solution, Status, first_order_residual, horizontal, ortho
 
 @dataclass(frozen=True)
 class Stiefel:
-    """The paper's competitor SM.
+    """SM, the method that the paper compares with.
 
     The curve W(τ) = (I + τA/2)⁻¹ (I − τA/2) W with A = ∇F Wᵀ − W ∇Fᵀ stays orthonormal; A has rank 2q, so the
-    inverse is one of a 2q x 2q matrix. Barzilai–Borwein lengths, alternating, with the non-monotone
-    acceptance of Zhang and Hager; where backtracking fails, it falls back to a monotone search.
+    inverse is that of a 2q x 2q matrix. Step lengths are alternating Barzilai–Borwein lengths, with the non-monotone
+    acceptance of Zhang and Hager; if backtracking fails, the search becomes monotone.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Stiefel:
             tau = float(np.clip(lengths[odd], 1e-20, 1e20))
             weight, previous = memory * weight + 1, weight
             reference = (memory * previous * reference + value) / weight
-        if best[0] < value:  # the search is non-monotone: go back to the best point seen
+        if best[0] < value:  # the search is non-monotone: return to the best point
             last, (value, W) = W, best
             residual = first_order_residual(W, objective.value_and_gradient(W)[1])
             history.append((value, residual, subspace_distance(last, W)))

@@ -1,4 +1,4 @@
-"""The other methods of alternative clustering, behind the same ``fit(X, given)`` as `altclust.KDAC`."""
+"""Other methods of alternative clustering, with the same ``fit(X, given)`` as `altclust.KDAC`."""
 
 from .base import Baseline
 from .bottleneck import ConditionalBottleneck

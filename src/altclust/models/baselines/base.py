@@ -1,4 +1,4 @@
-"""What all methods share: checked rows and labels in, labels and their overlap out."""
+"""The base class of all baselines: validates rows and labels, sets labels and their overlap."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from sklearn.cluster import KMeans
 
 from ...base.backend import Array
 from ...base.sklearn_compat import Interval, StrOptions
-from ...base.validation import centre, check_given, check_parameters, check_rows, check_sizes, generator
+from ...base.validation import centre, check_given, check_parameters, check_rows, check_sizes, column_names, generator
+from ...core.embedding import fit_kmeans
 from ...core.metrics import overlap
 from ...search.heuristics import median_distance, number_of_clusters
 
 
 class Baseline(ClusterMixin, BaseEstimator):
-    """A method that finds a clustering of X that differs from y; a subclass says how in `_cluster`.
+    """Base class of methods that find a clustering of X that differs from y; subclasses implement `_cluster`.
 
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
     n_clusters_ : int
     overlap_ : float
-        NMI of `labels_` with what is given, the largest of several: 0 is new. NaN if nothing was given.
+        NMI of `labels_` with the given clustering (the largest of several): 0 is independent. NaN if nothing was given.
     mean_ : array, shape (n_features,)
     """
 
@@ -43,7 +44,7 @@ class Baseline(ClusterMixin, BaseEstimator):
         ----------
         X : array or frame, shape (n_samples, n_features)
         y : None, labels of shape (n_samples,), or several columns of labels
-            What is known; NaN, None and −1 are unknown. Without it, a plain clustering is found.
+            Given clusterings; NaN, None and −1 are unknown. Default: find a plain clustering.
 
         Returns
         -------
@@ -53,7 +54,7 @@ class Baseline(ClusterMixin, BaseEstimator):
         check_parameters(self)
         table = check_rows(self, X, reset=True)
         given = check_given(y, len(table))
-        centred, self.mean_ = centre(self, table)
+        centred, self.mean_ = centre(table, column_names(self))
         rng = generator(self.random_state)
         self.n_clusters_ = self._count(centred, given, rng)
         self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
@@ -62,7 +63,7 @@ class Baseline(ClusterMixin, BaseEstimator):
         return self
 
     def _count(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> int:
-        """The number of clusters; where it is open, as many as the first given clustering has."""
+        """The number of clusters; for "auto", that of the first given clustering."""
         if isinstance(self.n_clusters, str):
             return min(number_of_clusters(X, given, median_distance(X, rng), rng), len(X))
         check_sizes(len(X), X.shape[1], self.n_clusters, None)
@@ -73,28 +74,28 @@ class Baseline(ClusterMixin, BaseEstimator):
         raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
-        """Fit and return `labels_`; y is what is known."""
+        """Fit and return `labels_`; y are the given clusterings."""
         return self.fit(X, y, **kwargs).labels_
 
 
 def without_gaps(labels: np.ndarray) -> np.ndarray:
-    """Labels from 0 on, in their order; −1, which some clusterers use for noise, stays."""
+    """Renumber labels from 0 on, in their order; −1, which some clusterers use for noise, stays."""
     return np.where(
         labels < 0, -1, np.unique(np.maximum(labels, labels[labels >= 0].min(initial=0)), return_inverse=True)[1]
     )
 
 
 def kmeans(X: Array, k: int, rng: np.random.Generator) -> KMeans:
-    """k-means with ten starts; a single cluster, and a warning, where all rows are zero."""
+    """k-means with ten starts; a single cluster and a warning if all rows are zero."""
     if not X.any():
         warnings.warn(
-            "Nothing is left of X once what is known is taken away: all rows form one cluster. Give fewer clusters, or "
-            "try another method.",
+            "The given clusters explain all of X, so all rows form one cluster: give fewer clusters, or try another "
+            "method.",
             UserWarning,
             stacklevel=5,
         )
         k = 1
-    return KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit(X)
+    return fit_kmeans(X, k, n_init=10, seed=int(rng.integers(2**31)))
 
 
 def centroids(X: Array, codes: np.ndarray) -> Array:

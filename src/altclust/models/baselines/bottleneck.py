@@ -1,4 +1,4 @@
-"""Clusters that say what the columns count, beyond what is given (Gondek and Hofmann 2004)."""
+"""Conditional information bottleneck for counts (Gondek and Hofmann 2004)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...base.sklearn_compat import Interval
 from .base import Baseline
 
 FLOOR = 1e-12
-COOLINGS = 12  # from one cluster for all to one cluster for each row
+COOLINGS = 12  # temperatures, from one common cluster to hard assignments
 SWEEPS = 20
 
 
@@ -21,18 +21,18 @@ class ConditionalBottleneck(Baseline):
     """Conditional information bottleneck for counts: maximise I(C; columns | given), coordinated across given clusters.
 
     A row is a distribution over the columns (a document over words). Rows of one given cluster are clustered by
-    the divergence from p(column | C, given); a share `coordination` of the divergence from p(column | C) makes a
-    cluster mean the same in every given cluster. Soft assignments p(C | row) ∝ p(C) exp(−β · divergence) are cooled
-    until they are hard.
+    their divergence from p(column | C, given); adding `coordination` times the divergence from p(column | C) gives a
+    cluster the same meaning in every given cluster. Soft assignments p(C | row) ∝ p(C) exp(−β · divergence) are
+    annealed until they are hard.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     coordination : float
-        Weight of the divergence from p(column | C); large values find again what is given.
+        Weight of the divergence from p(column | C); large values find the given clustering again.
     n_init : int
-        Random starts; the one with the largest information is kept.
+        Number of random starts; the result with the largest information is kept.
     random_state : int, Generator or None
 
     Attributes
@@ -43,8 +43,8 @@ class ConditionalBottleneck(Baseline):
     Notes
     -----
     After “Non-redundant data clustering” (ICDM 2004), the coordinated conditional information bottleneck with a hard
-    given clustering; the cooling is ours. Several given clusterings count as one, by their combinations. Rows of which
-    something is unknown join the cluster whose columns they are nearest to.
+    given clustering; the annealing schedule is ours. Several given clusterings are combined into one. Rows with an
+    unknown label are assigned to the cluster with the nearest p(column | C).
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
@@ -68,13 +68,13 @@ class ConditionalBottleneck(Baseline):
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
         counts = X + self.mean_
         if counts.min() < -FLOOR:
-            raise InputError(f"Negative values in data: X has {counts.min():.3g}, and this method needs counts.")
+            raise InputError(f"Negative values in data: X has {counts.min():.3g}, but this method needs counts.")
         counts = np.maximum(counts, 0) + FLOOR
         P = counts / counts.sum(axis=1, keepdims=True)
         known = np.all([codes >= 0 for codes in given], axis=0) if given else np.ones(len(P), dtype=bool)
         if known.sum() < self.n_clusters_:
             raise InputError(
-                f"given knows {known.sum()} rows in all its columns, fewer than n_clusters={self.n_clusters_}."
+                f"given has {known.sum()} row(s) without unknown labels: pass at least n_clusters={self.n_clusters_}."
             )
         codes = np.column_stack([np.zeros(len(P), int), *given])[known]
         cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
@@ -82,7 +82,7 @@ class ConditionalBottleneck(Baseline):
         found, self.information_ = max(tries, key=lambda one: one[1])
         labels = np.empty(len(P), dtype=int)
         labels[known] = found
-        if not known.all():  # by what the clusters count, whatever is given
+        if not known.all():  # by p(column | C), without the given clusters
             profiles = np.log(_profiles(P[known], np.eye(self.n_clusters_)[found]))
             present = np.unique(found)
             labels[~known] = present[np.argmax(P[~known] @ profiles[present].T, axis=1)]

@@ -1,4 +1,4 @@
-"""Agglomerate with an eye on pairs that the given clustering keeps together (Bae and Bailey 2006)."""
+"""Agglomerative clustering with cannot-links from the given clustering (Bae and Bailey 2006)."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ from ...base.errors import InputError
 from ...base.sklearn_compat import Interval
 from .base import Baseline
 
-MOST_ROWS = 3000  # its steps look at all pairs
+MOST_ROWS = 3000  # every step searches all pairs
 
 
 class COALA(Baseline):
     """Average-linkage clustering with cannot-links between rows of one given cluster.
 
-    At each step two merges are on offer: the nearest pair of clusters (quality), and the nearest pair between
-    which there is no cannot-link (dissimilarity). The first is taken where its distance is less than `quality` times
-    that of the second.
+    At each step there are two candidates: the nearest pair of clusters (quality), and the nearest pair without a
+    cannot-link (dissimilarity). The first is merged if its distance is less than `quality` times that of the second.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     quality : float
-        ω of the paper, the trade-off: near 0 only dissimilar merges as long as there are any, from 1 on plain average
+        ω of the paper, the trade-off: near 0, only dissimilar merges as long as there are any; from 1 on, average
         linkage.
     random_state : int, Generator or None
-        Not used; here so that all methods can be asked in the same way.
+        Not used; present for a uniform interface.
 
     Attributes
     ----------
     dissimilar_merges_ : int
-        How many merges were of the second kind.
+        Number of merges of the second kind.
 
     Notes
     -----
@@ -56,10 +55,10 @@ class COALA(Baseline):
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
         n = len(X)
         if n > MOST_ROWS:
-            raise InputError(f"X has {n} rows: COALA takes time n³; pass at most {MOST_ROWS}, a sample.")
+            raise InputError(f"has {n} rows: COALA takes time n³; pass at most {MOST_ROWS}, a sample.", argument="X")
         distance = squareform(pdist(X))
         np.fill_diagonal(distance, np.inf)
-        linked = np.zeros((n, n), dtype=bool)  # pairs that cannot be merged without repeating what is given
+        linked = np.zeros((n, n), dtype=bool)  # cannot-links: pairs of the same given cluster
         for codes in given:
             linked |= (codes[:, None] == codes) & (codes >= 0)
         allowed = np.where(linked, np.inf, distance)

@@ -1,4 +1,4 @@
-"""Change the metric so that the given clustering loses its hold (Davidson and Qi 2008, Qi and Davidson 2009)."""
+"""Transforms of the metric that suppress the given clustering (Davidson and Qi 2008, Qi and Davidson 2009)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...base.validation import check_rows
 from ...core.problem import row_space
 from .base import Baseline, centroids, kmeans
 
-PAIRS = 10_000  # rows of different clusters that a metric is learnt from
+PAIRS = 10_000  # pairs of rows of different clusters, from which a metric is learnt
 STEPS = 60
 LEAST = 1e-12
 
 
 class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
-    """k-means after a linear map of the rows, which a subclass says in `_map`."""
+    """k-means after a linear map of the rows; subclasses implement `_map`."""
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "shrinkage": [Interval(Real, 0, 1, closed="both")]
@@ -29,7 +29,7 @@ class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
     shrinkage: float
 
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-        inside, basis = row_space(X)  # no map of the columns can do more than one of the directions that rows have
+        inside, basis = row_space(X)  # a map of the row space is as general as one of the columns
         change = np.eye(inside.shape[1])
         for codes in given:
             change = change @ self._map(inside @ change, codes, rng)
@@ -38,7 +38,7 @@ class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
         return self._kmeans.labels_
 
     def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
-        """The symmetric map, shape (d, d), by which one given clustering is undone."""
+        """The symmetric map, shape (d, d), that suppresses one given clustering."""
         raise NotImplementedError
 
     @property
@@ -63,28 +63,28 @@ class ADFT(_Stretched):
     """Learn a metric in which the given clustering is tight, invert its stretch, then k-means.
 
     The metric A maximises the sum of the distances between rows of different given clusters while the squared
-    distances within clusters are bounded (Xing et al. 2003). Its square root D = H S Hᵀ stretches what tells the given
-    clusters apart; the alternative uses H S⁻¹ Hᵀ, which shrinks exactly that.
+    distances within clusters are bounded (Xing et al. 2003). Its square root D = H S Hᵀ stretches the directions that
+    separate the given clusters; the alternative uses H S⁻¹ Hᵀ, which shrinks them.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     shrinkage : float
-        How far the within-cluster scatter is drawn to a multiple of the identity, and the smallest share of the
-        largest stretch that is inverted.
+        Shrinkage of the within-cluster scatter towards a multiple of the identity, and the lower limit of the
+        stretches that are inverted, relative to the largest.
     random_state : int, Generator or None
 
     Attributes
     ----------
     map_ : array, shape (n_features, rank)
-        Centred rows times this are clustered.
+        Centred rows are multiplied by it before they are clustered.
 
     Notes
     -----
     After “Finding alternative clusterings using constraints” (ICDM 2008). The original learns the metric with the code
-    of Xing et al.; the fixed-point iteration and the shrinkage are our reading. Several given clusterings are undone
-    one after the other.
+    of Xing et al.; the fixed-point iteration and the shrinkage are our interpretation. Several given clusterings are
+    suppressed one after the other.
     """
 
     def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
@@ -103,7 +103,7 @@ class ADFT(_Stretched):
             return np.eye(X.shape[1])
         d = X.shape[1]
         B = np.eye(d) / d
-        for _ in range(STEPS):  # multiplicative steps, which stay positive and of trace 1, towards the best such B
+        for _ in range(STEPS):  # multiplicative steps keep B positive with trace 1
             lengths = np.sqrt(np.maximum(np.sum((apart @ B) * apart, axis=1), LEAST))
             root = power(B, 0.5)
             B = root @ (apart.T @ (apart / lengths[:, None])) @ root
@@ -117,22 +117,22 @@ class AlternativeTransform(_Stretched):
     """The closed-form transform of Qi and Davidson: rows should be near the centroids of clusters they are not in.
 
     With Σ = (1/n) Σ_i Σ_{j: x_i ∉ C_j} (x_i − m_j)(x_i − m_j)ᵀ, the scatter of rows about the centroids of the
-    *other* given clusters, the rows become Σ^(−1/2) x: the directions that lead from cluster to cluster shrink, all
-    others keep their distribution as far as the Kullback–Leibler divergence can tell.
+    *other* given clusters, the rows become Σ^(−1/2) x: the directions between clusters shrink, while the distribution
+    of the rows stays as close as possible in Kullback–Leibler divergence.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     shrinkage : float
-        How far Σ is drawn to a multiple of the identity. Without it the method collapses when columns are many: noise
-        directions with little scatter are blown up.
+        Shrinkage of Σ towards a multiple of the identity. Without it the method fails with many columns: noise
+        directions with little scatter are amplified.
     random_state : int, Generator or None
 
     Attributes
     ----------
     map_ : array, shape (n_features, rank)
-        Σ^(−1/2) in the row space; for several given clusterings, the product of theirs.
+        Σ^(−1/2) in the row space; for several given clusterings, the product of their maps.
 
     Notes
     -----
@@ -155,7 +155,7 @@ class AlternativeTransform(_Stretched):
 
 
 def _pairs_apart(codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of rows of different clusters, of which the first is drawn at random and the second among the others."""
+    """Random pairs of rows of different clusters."""
     first = rng.integers(len(codes), size=PAIRS)
     order = np.argsort(codes, kind="stable")
     starts, sizes = np.searchsorted(codes[order], np.arange(codes.max() + 1)), np.bincount(codes)
@@ -165,7 +165,7 @@ def _pairs_apart(codes: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarra
 
 
 def shrunk(scatter: Array, share: float) -> Array:
-    """The scatter, drawn by this share to a multiple of the identity with the same trace; the identity if it is 0."""
+    """The scatter, shrunk towards a multiple of the identity with the same trace; the identity if it is 0."""
     d = len(scatter)
     if not scatter.any():
         return np.eye(d)
@@ -173,7 +173,7 @@ def shrunk(scatter: Array, share: float) -> Array:
 
 
 def power(A: Array, exponent: float) -> Array:
-    """A symmetric positive matrix to a power; eigenvalues that are only rounding are raised to it."""
+    """A power of a symmetric positive matrix; eigenvalues that are only rounding are raised to 1e-12 of the largest."""
     values, vectors = np.linalg.eigh(A)
     values = np.maximum(values, LEAST * values[-1])
     return (vectors * values**exponent) @ vectors.T

@@ -1,4 +1,4 @@
-"""Clusters of little entropy that tell little of what is given (Vinh and Epps 2010); needs nothing but a kernel."""
+"""minCEntropy: clusters of low conditional entropy, from a kernel alone (Vinh and Epps 2010)."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ MOST_ROWS = 20_000  # n x n kernel values in memory
 
 
 class MinCEntropy(Baseline):
-    """minCEntropy+: minimise the conditional entropy of the rows, with a penalty for resembling what is given.
+    """minCEntropy+: minimise the conditional entropy of the rows, with a penalty for similarity to given clusterings.
 
-    With the quadratic (Havrda–Charvát) entropy and a kernel K, both parts are sums over clusters C of pairs within:
+    With the quadratic (Havrda–Charvát) entropy and a kernel K, both terms are sums over pairs within clusters C:
     maximise Σ_C (1/|C|) Σ_{i,j ∈ C} (K_ij − λ Σ_g [g_i = g_j]), where the second term is the quadratic
-    information about each given clustering g. Rows move one by one to the cluster where that is largest.
+    information about each given clustering g. Rows are moved one by one to the cluster that maximises it.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     novelty_weight : float
-        λ, the price of resembling what is given, divided among several; in units of the kernel's standard deviation.
+        λ, the penalty, divided by the number of given clusterings; in units of the kernel's standard deviation.
     kernel : {"gaussian", "precomputed"}
         "precomputed": X is the kernel itself, shape (n, n), such as `gower_kernel` of a mixed table.
     sigma : float or "auto"
         Width of the Gaussian kernel; "auto" is the median distance between rows.
     n_init : int
-        Starts; the first is k-means, the others are random.
+        Number of starts; the first is k-means, the others are random.
     max_iter : int
-        Sweeps over all rows.
+        Limit on the sweeps over all rows.
     random_state : int, Generator or None
 
     Attributes
     ----------
     objective_ : float
-        What was maximised, divided by n.
+        The maximised objective, divided by n.
     n_iter_ : int
         Sweeps of the best start.
 
@@ -89,7 +89,8 @@ class MinCEntropy(Baseline):
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
-            raise InputError(f"X has {n} rows, whose pairs do not fit in memory: pass at most {MOST_ROWS}, a sample.")
+            problem = f"has {n} rows, whose kernel does not fit in memory: pass a sample of at most {MOST_ROWS} rows."
+            raise InputError(problem, argument="X")
         if self.kernel == "precomputed":
             if X.shape != (n, n):
                 raise InputError(f"X has shape {X.shape} but kernel='precomputed': pass the n x n kernel.")
@@ -111,7 +112,7 @@ class MinCEntropy(Baseline):
 def _climb(
     K: Array, labels: np.ndarray, k: int, max_iter: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float, int]:
-    """Move rows one by one to where Σ_C (1/|C|) Σ_{i,j ∈ C} K_ij grows most, until none moves."""
+    """Move rows one by one to the cluster that increases Σ_C (1/|C|) Σ_{i,j ∈ C} K_ij most, until none moves."""
     n = len(K)
     member = np.zeros((n, k))
     member[np.arange(n), labels] = 1
@@ -146,9 +147,9 @@ def gower_kernel(table: pd.DataFrame) -> Array:
     Parameters
     ----------
     table : DataFrame
-        Numbers differ by their difference over the column's range, everything else, dates too, by whether it is equal.
-        A column does not count for a pair of which it misses a cell; a pair without a common cell is as similar as
-        pairs are on average.
+        The distance of numbers is their difference over the column's range; that of anything else, including dates, is
+        0 if equal and 1 if not. Columns with a missing cell are skipped for a pair; a pair without a common column
+        gets the average similarity.
 
     Examples
     --------
@@ -167,7 +168,7 @@ def gower_kernel(table: pd.DataFrame) -> Array:
             values = column.to_numpy(dtype=float, na_value=np.nan)
             there = there & np.isfinite(values)
             values = np.where(there, values, 0.0)
-            values = values / (np.abs(values).max() or 1.0)  # whose range is a number
+            values = values / (np.abs(values).max() or 1.0)  # so that the range does not overflow
             reach = np.ptp(values[there]) if there.any() else 0.0
             distance = np.abs(values[:, None] - values) / (reach or 1.0)
         else:

@@ -1,11 +1,10 @@
-"""Several views at once, kept apart by HSIC between their directions (Niu, Dy and Jordan 2010)."""
+"""Several views at once, with a penalty on the HSIC between them (Niu, Dy and Jordan 2010)."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,43 +19,43 @@ from ...core.alternation import solve
 from ...core.engines import DenseEngine
 from ...core.kernels import Gaussian
 from ...core.problem import Problem, indicators, row_space
-from ...core.solvers import ISM, Solver, subspace_distance
+from ...core.solvers import ISM, subspace_distance
 from ...search.heuristics import check_sigma, median_distance
 from .base import Baseline
 
 MOST_ROWS = 10_000
-SEEN = 100  # rows that the dependence between columns is read from
-LEADING = 10  # eigenvectors of a view's kernel that stand for it
-REST = 0.05  # how far the directions of a view may still move
+SEEN = 100  # rows from which the dependence between columns is estimated
+LEADING = 10  # eigenvectors that approximate a view's kernel
+REST = 0.05  # change of the directions at which the views count as converged
 
 
 class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
-    """mSC: several spectral clusterings at once, each in its own directions, which tell little of each other.
+    """mSC: several spectral clusterings at once, each in its own directions, which are nearly independent.
 
     Maximises Σ_v HSIC(XW_v, U_v) − λ Σ_{v≠w} HSIC(XW_v, XW_w) − λ HSIC(XW_v, given) over orthonormal W_v and U_v, view
-    by view, round after round. The kernel of another view enters through its leading eigenvectors, as if they were
-    given columns; so each W step is one of `altclust.KDAC`'s, solved by ISM.
+    by view, in several rounds. The kernel of another view enters through its leading eigenvectors, as if they were
+    given columns; so each W step is that of `altclust.KDAC`, solved by ISM.
 
     Parameters
     ----------
     n_clusters : int or "auto"
-        In every view. "auto": as many as the first given clustering has.
+        Number of clusters in every view. "auto": that of the first given clustering.
     n_views : int or "auto"
-        How many to find. "auto": two, or one beside what is given, which counts as a view that is known.
+        Number of views to find. "auto": two, or one if a clustering is given, which counts as a known view.
     n_components : int or "auto"
-        Directions of every view; "auto" is the number of clusters, or as many as leave some for the other views.
+        Directions of every view. "auto": the number of clusters, or fewer, to leave some for the other views.
     novelty_weight : float
         λ.
     sigma : float or "auto"
         Width of the kernel; "auto" is half the median distance between rows.
     max_iter : int
-        Rounds over all views.
+        Limit on the rounds over all views.
     random_state : int, Generator or None
 
     Attributes
     ----------
     views_ : int array, shape (n_samples, n_views)
-        `labels_` is the column of the view with the lowest cost: of high quality, and new.
+        `labels_` is the column of the view with the lowest cost: high quality and low overlap.
     components_ : list of arrays, shape (n_components, n_features)
         The directions of every view.
     qualities_ : array, shape (n_views,)
@@ -66,7 +65,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     Notes
     -----
     After “Multiple non-redundant spectral clustering views” (ICML 2010): the columns are grouped by their HSIC with
-    each other, and every group is the start of a view. The original then takes gradient steps; ISM does so here.
+    each other, and every group is the start of a view. The original then takes gradient steps; here ISM is used.
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
@@ -100,25 +99,25 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
             raise InputError(
-                f"X has {n} rows, whose kernel does not fit in memory: pass at most {MOST_ROWS}, a sample."
+                f"has {n} rows, too many for the kernel in memory: pass a sample of at most {MOST_ROWS}.", argument="X"
             )
         inside, basis = row_space(X)
         views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
         q = self._width(inside.shape[1], views + bool(given))
         kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
         Y = indicators(given, n)
-        problem = Problem(inside, basis, Y, k, q, self.novelty_weight, kernel)
-        engine, solver = DenseEngine(inside, kernel), cast(Solver, ISM())
+        problem = Problem(k, q, self.novelty_weight, kernel, basis)
+        engine = DenseEngine(inside, kernel)
         starts = [_principal(X, group, q, rng) for group in _groups(X, views, rng)]
         W = [start if basis is None else np.linalg.qr(basis.T @ start)[0] for start in starts]
         found: list[Any] = [None] * views
         for rounds in range(1, self.max_iter + 1):
             self.n_iter_, moved = rounds, 0.0
             for v in range(views):
-                # every pair of views counts twice in the sum, once for each of the two
+                # every pair of views is counted twice in the sum
                 others = [2**0.5 * _factor(engine, W[w], min(LEADING, n - 1)) for w in range(views) if w != v]
-                apart = replace(problem, given=np.hstack([Y, *others]))
-                found[v] = solve(apart, engine, solver, W[v], rng=rng, max_iter=10)
+                apart = engine.beside(np.hstack([Y, *others]))
+                found[v] = solve(problem, apart, ISM(), W[v], rng=rng, max_iter=10)
                 moved, W[v] = max(moved, subspace_distance(W[v], found[v].W)), found[v].W
             if moved < REST:
                 break
@@ -130,12 +129,12 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self.views_[:, self._best]
 
     def _width(self, rank: int, views: int) -> int:
-        """Directions of a view: it must leave some out, or it sees what all others see."""
+        """The number of directions of a view, fewer than all: otherwise all views would be the same."""
         if isinstance(self.n_components, str):
             return min(self.n_clusters_, max(1, rank // views))
         if self.n_components >= rank > 1 and views > 1:
             warnings.warn(
-                f"n_components={self.n_components} and the rows span {rank} direction(s): every view sees all of them, "
+                f"n_components={self.n_components} but the rows span {rank} direction(s): every view uses all of them, "
                 "so none can differ from the others; ask for fewer.",
                 UserWarning,
                 stacklevel=4,
@@ -161,7 +160,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
 
 def _groups(X: Array, n_views: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Columns that depend on each other, in as many groups as there are views."""
+    """Groups of columns that depend on each other, one group per view."""
     d = X.shape[1]
     if n_views == 1 or d <= n_views:
         return [np.arange(d) if n_views == 1 else np.arange(v % d, d, n_views) for v in range(n_views)]
@@ -178,7 +177,7 @@ def _groups(X: Array, n_views: int, rng: np.random.Generator) -> list[np.ndarray
 
 
 def _principal(X: Array, columns: np.ndarray, q: int, rng: np.random.Generator) -> Array:
-    """The q leading principal directions of some columns, shape (d, q), filled up at random where they are fewer."""
+    """The q leading principal directions of some columns, shape (d, q), padded with random ones if there are fewer."""
     W = rng.standard_normal((X.shape[1], q))
     leading = np.linalg.svd(X[:, columns], full_matrices=False)[2][:q].T
     W[:, : leading.shape[1]] = 0

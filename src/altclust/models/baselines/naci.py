@@ -1,4 +1,4 @@
-"""Merge clusters while they tell of the rows and not of what is given (Dang and Bailey 2010)."""
+"""Hierarchical clustering by mutual information with the rows and the given clusters (Dang and Bailey 2010)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ MOST_ROWS = 3000
 class NACI(Baseline):
     """Hierarchical clustering by quadratic mutual information.
 
-    Every row begins as a cluster. The pair is merged for which I(C; X) − η I(C; given) is largest afterwards, both in
-    the quadratic form that Parzen windows make a sum over pairs: with kernel sums S_ab between clusters, R_a with
-    all rows and T in all, merging a and b changes I(C; X) by (2 S_ab + 2 n_a n_b T/n² − 2 (n_a R_b + n_b R_a)/n)/n²,
+    Every row starts as a cluster. Each step merges the pair that maximises I(C; X) − η I(C; given), quadratic
+    informations that are sums over pairs by Parzen windows. With kernel sums S_ab between clusters, R_a with all
+    rows and T in total, a merge changes I(C; X) by (2 S_ab + 2 n_a n_b T/n² − 2 (n_a R_b + n_b R_a)/n)/n²,
     and I(C; given) by 2 v_a·v_b, where v_a holds n_ag/n − n_a n_g/n² for every given cluster g.
 
     Parameters
@@ -30,11 +30,11 @@ class NACI(Baseline):
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     novelty_weight : float
-        η, in units in which both informations of the given clustering are alike.
+        η, in units in which both informations of the given clustering are equal.
     sigma : float or "auto"
         Width of the kernel between rows, √2 times that of a Parzen window; "auto" is half the median distance.
     random_state : int, Generator or None
-        For the median distance of large tables only.
+        Used only for the median distance of large tables.
 
     Notes
     -----
@@ -64,11 +64,13 @@ class NACI(Baseline):
     def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
         n = len(X)
         if n > MOST_ROWS:
-            raise InputError(f"X has {n} rows: NACI looks at all pairs; pass at most {MOST_ROWS}, a sample.")
+            raise InputError(
+                f"has {n} rows: NACI needs all pairs; pass a sample of at most {MOST_ROWS} rows.", argument="X"
+            )
         S = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
         R, T, sizes = S.sum(axis=1), float(S.sum()), np.ones(n)
         V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given)])
-        if given:  # η = 1 weighs both informations alike
+        if given:  # η = 1 gives both informations the same weight
             about_rows = sum(_information(S, R, T, codes) for codes in given)
             about_given = float(
                 np.sum(
@@ -106,7 +108,7 @@ class NACI(Baseline):
 
 
 def _deviations(codes: np.ndarray) -> Array:
-    """Per row and given cluster: [row in it]/n − n_g/n² over the known rows; unknown rows say nothing."""
+    """Per row and given cluster: [row in it]/n − n_g/n² over the known rows; 0 for unknown rows."""
     known = codes >= 0
     member = np.eye(codes.max() + 1)[np.where(known, codes, 0)] * known[:, None]
     n = len(codes)

@@ -1,4 +1,4 @@
-"""Project away the directions in which the given clustering lives (Cui, Fern and Dy 2007)."""
+"""Projections orthogonal to the directions of the given clustering (Cui, Fern and Dy 2007)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from ...base.sklearn_compat import Interval
 from ...base.validation import check_rows
 from .base import Baseline, centroids, kmeans
 
-FAINT = 1e-12  # share of the largest squared norm below which a centroid has no direction
+FAINT = 1e-12  # relative to the largest squared norm; smaller centroids count as zero
 
 
 class OrthogonalClustering(Baseline):
     """Orth-1: remove from each row its component along the mean of its own given cluster, then k-means.
 
     A row x of the cluster with mean m becomes x − m (mᵀx)/(mᵀm), after centring the table; several given clusterings
-    are removed one after the other. What is left of a cluster is orthogonal to its mean, so the same clusters
-    cannot be found again.
+    are removed one after the other. The residual of a cluster is orthogonal to its mean, so the same clusters cannot
+    be found again.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     n_views : int
-        How many views to find, each orthogonal to all before it as well.
+        Number of views to find, each also orthogonal to all earlier ones.
     random_state : int, Generator or None
 
     Attributes
@@ -65,8 +65,8 @@ class OrthogonalClustering(Baseline):
 
 
 def along_own_centroid_removed(X: Array, codes: np.ndarray) -> Array:
-    """Each row without its component along the mean of its cluster; unknown rows stay as they are."""
-    means = np.vstack([centroids(X, codes), np.zeros((1, X.shape[1]))])[codes]  # the code −1 takes the zeros
+    """Each row without its component along the mean of its cluster; unknown rows are unchanged."""
+    means = np.vstack([centroids(X, codes), np.zeros((1, X.shape[1]))])[codes]  # the code −1 selects the zeros
     squares = np.sum(means**2, axis=1)
     share = np.where(squares > FAINT * max(squares.max(), FAINT), np.sum(means * X, axis=1), 0) / np.where(
         squares > 0, squares, 1
@@ -75,7 +75,7 @@ def along_own_centroid_removed(X: Array, codes: np.ndarray) -> Array:
 
 
 def _floored(X: Array, size: float) -> Array:
-    """X without what is only rounding beside a table of this size."""
+    """X with entries that are only rounding, relative to this size, set to zero."""
     return np.where(np.abs(X) > FAINT * size, X, 0.0)
 
 
@@ -84,7 +84,7 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
 
     The leading principal directions A of the given centroids, as many as explain `explained` of their spread, are
     removed: x becomes (I − AAᵀ)x. Unlike Orth-1 it is one linear map for all rows, so new rows can be projected and
-    predicted. Where there are as many given clusters as columns, little is left.
+    predicted. If there are as many given clusters as columns, little is left.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
     explained : float
         Share of the centroids' spread that the removed directions explain.
     n_views : int
-        How many views to find; before each further one, the directions of the last are removed as well.
+        Number of views to find; before each further one, the directions of the last are removed too.
     random_state : int, Generator or None
 
     Attributes
@@ -105,8 +105,8 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
 
     Notes
     -----
-    After “Non-redundant multi-view clustering via orthogonalization” (ICDM 2007), method 2. The 0.9 is the original's
-    habit as later papers report it.
+    After “Non-redundant multi-view clustering via orthogonalization” (ICDM 2007), method 2. The default of 0.9 is that
+    of the original, as reported in later papers.
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {

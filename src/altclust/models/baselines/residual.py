@@ -1,4 +1,4 @@
-"""Subtract what the given clusters explain, then cluster what is left."""
+"""Subtract the part of the rows that the given clusters explain, then cluster the residuals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
 from ...base.errors import InputError
-from ...base.validation import centre, check_given, check_rows
+from ...base.validation import centre, check_given, check_rows, column_names
 from ...core.problem import remove_given, row_space
 from ..residuals import GivenMeans
 from .base import Baseline, kmeans
@@ -20,8 +20,8 @@ from .base import Baseline, kmeans
 class _Explained:
     """The part of rows that given clusterings explain.
 
-    New rows have their given clusters guessed by a linear discriminant, learnt in the row space of the training rows:
-    what lies outside is nobody's mean.
+    The given clusters of new rows are predicted by a linear discriminant, learnt in the row space of the training
+    rows, which contains all means.
     """
 
     def __init__(self, X: Array, given: list[np.ndarray]) -> None:
@@ -34,9 +34,9 @@ class _Explained:
             self.means, self.guessable = None, False
 
     def remove(self, X: Array) -> Array:
-        """New centred rows without it."""
+        """New centred rows without this part."""
         if not self.guessable:
-            raise InputError("given has too few known labels to guess the cluster of a new row: pass more of them.")
+            raise InputError("given has too few known labels to predict the cluster of a new row: pass more of them.")
         if self.means is None:
             return X
         inside = X if self.basis is None else X @ self.basis
@@ -45,11 +45,11 @@ class _Explained:
 
 
 class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Regress out what you know: rows without the part that given clusterings explain.
+    """Regress out given clusterings: rows without the part that they explain.
 
     For one clustering it subtracts from each row the mean of its cluster; for several it is the residual of a linear
-    regression on all their one-hot columns. Use it before UMAP, k-means or anything else that should not see again
-    what is known already.
+    regression on all their one-hot columns. Use it before UMAP, k-means or any other method that should not find the
+    given clusterings again.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> RegressOut:
-        """Learn what each given cluster adds to a row; y is what is known."""
+        """Learn the effect of each given cluster on a row; y are the given clusterings."""
         self._residual(X, y)
         return self
 
@@ -74,14 +74,14 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._residual(X, y)
 
     def transform(self, X: Any) -> Array:
-        """New rows, whose given clusters are guessed by a linear discriminant."""
+        """New rows without the explained part; a linear discriminant predicts their given clusters."""
         check_is_fitted(self, "mean_")
         return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
 
     def _residual(self, X: Any, y: Any) -> Array:
         table = check_rows(self, X, reset=True)
         given = check_given(y, len(table))
-        centred, self.mean_ = centre(self, table)
+        centred, self.mean_ = centre(table, column_names(self))
         self._explained = _Explained(centred, given)
         return self._explained.rest
 
@@ -92,18 +92,18 @@ def _clusterer_predicts(model: Any) -> bool:
 
 
 class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
-    """Cluster what the given clusterings leave unexplained.
+    """Cluster the part of the rows that the given clusterings do not explain.
 
-    The simplest method there is, and a strong one where views share directions: subtract the mean of each row's
-    given cluster (for several given clusterings, regress on all their one-hot columns), then cluster the rest with any
-    scikit-learn clusterer. It finds nothing where the new view is itself a union of given clusters.
+    The simplest method, and a strong one if views share directions: subtract the mean of each row's given cluster (for
+    several given clusterings, regress on all their one-hot columns), then cluster the residuals with any scikit-learn
+    clusterer. It cannot find a view that is itself a union of given clusters.
 
     Parameters
     ----------
     n_clusters : int or "auto"
         "auto": as many as the first given clustering has.
     clusterer : estimator, optional
-        Clusters the residual; k-means with ten starts if left out. Its own number of clusters counts then.
+        Clusters the residuals, with its own number of clusters. Default: k-means with ten starts.
     random_state : int, Generator or None
 
     Examples
@@ -137,11 +137,11 @@ class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
         return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
 
     def transform(self, X: Any) -> Array:
-        """The rows of X without what is given, whose clusters are guessed, shape (n_samples, n_features)."""
+        """The rows of X minus the means of their predicted given clusters, shape (n_samples, n_features)."""
         return self._rest(X)
 
     @available_if(_clusterer_predicts)
     def predict(self, X: Any) -> np.ndarray:
-        """The alternative cluster of new rows, where the clusterer can predict."""
+        """The alternative cluster of new rows, if the clusterer can predict."""
         rest = self._rest(X)
         return np.asarray(self.clusterer_.predict(rest), dtype=np.int64)

@@ -1,1 +1,1 @@
-"""The paper's figures, one module each: ``make(out)`` leaves a PNG and a JSON file and returns a `Section`."""
+"""The paper's figures, one module each: ``make(out)`` writes a PNG and a JSON file and returns a `Section`."""

@@ -1,4 +1,4 @@
-"""What every figure shares: a canvas without global state, how labels look in it, and files written whole."""
+"""Shared by all figures: a canvas without global state, scatter plots of labels, and atomic writing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from ...files.atomic import write_whole
+from ...files.atomic import write_atomically
 from ...report.plotting import scatter
 from ..section import Section
 
@@ -27,7 +27,7 @@ def panels(rows: int, columns: int, size: tuple[float, float], **keywords: Any) 
 
 
 def view(ax: Axes, points: np.ndarray, labels: np.ndarray, title: str, axes: tuple[str, str], legend: str = "") -> None:
-    """Points by label, with named axes; the legend has a title of its own or is left out."""
+    """Points by label, with named axes; the legend is shown only if it has a title."""
     scatter(ax, points, labels, title)
     ax.set(xlabel=axes[0], ylabel=axes[1])
     box = ax.get_legend()
@@ -38,18 +38,18 @@ def view(ax: Axes, points: np.ndarray, labels: np.ndarray, title: str, axes: tup
 
 
 def publish(out: Path, section: Section, figure: Figure) -> Section:
-    """Write ``<name>.png`` and ``<name>.json`` into `out`; the section comes back with both in it."""
+    """Write ``<name>.png`` and ``<name>.json`` into `out`; return the section with both."""
     out.mkdir(parents=True, exist_ok=True)
     figures = plain(section.figures)
     picture = out / f"{section.name}.png"
     text = json.dumps(figures, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    write_whole(picture, lambda path: figure.savefig(path, dpi=DPI, format="png"))
-    write_whole(out / f"{section.name}.json", lambda path: path.write_text(text, encoding="utf-8"))
+    write_atomically(picture, lambda path: figure.savefig(path, dpi=DPI, format="png"))
+    write_atomically(out / f"{section.name}.json", lambda path: path.write_text(text, encoding="utf-8"))
     return replace(section, pictures=(picture,), figures=figures)
 
 
 def plain(value: Any) -> Any:
-    """Numpy's numbers and arrays as JSON has them; what is not a finite number is None."""
+    """Convert numpy numbers and arrays to JSON types; values that are not finite become None."""
     if isinstance(value, dict):
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A table's cell: a few significant digits, or a dash for what does not exist."""
+    """A table cell: a few significant digits, or a dash for a missing value."""
     if value is None or not np.isfinite(value):
         return "–"
     if value != 0 and (abs(value) < 1e-3 or abs(value) >= 1e5):

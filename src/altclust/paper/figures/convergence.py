@@ -1,4 +1,4 @@
-"""The appendix's convergence plots: the paper's loop and the safeguarded one on the first W problem of every set."""
+"""The appendix's convergence plots: the paper's loop and safeguarded ISM on the first W problem of every set."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from threadpoolctl import threadpool_limits
 
 from ...base.backend import Array
 from ...core.solvers import ISM, Solution
-from ...report.plotting import COLOURS
+from ...report.palette import COLOURS
 from ..configs import SETS, load_task
 from ..section import Section
 from .canvas import number, panels, publish
-from .problems import pose
+from .problems import paper_problem
 
 DRAWN = 30
-ITERATIONS = 150  # of which the first are drawn: enough to tell slow from never
-TOLERANCE = 1e-6  # below the solver's default, so that the plots show the end of the way
-REST = 1e-4  # the default: what counts as stationary in the table
+ITERATIONS = 150  # of which the first are drawn; enough to distinguish slow convergence from none
+TOLERANCE = 1e-6  # below the solver's default, so that the plots show the last iterations
+REST = 1e-4  # the default: residual that counts as stationary in the table
 FLOOR = 1e-9  # smaller values are drawn here
 SOLVERS = {
     "paper's loop": ISM(tol=TOLERANCE, max_iter=ITERATIONS, safeguard=False),
@@ -38,19 +38,19 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
     Parameters
     ----------
     out : Path
-        Folder, made if needed.
+        Folder, created if needed.
     names : tuple of str
         Which sets, as in `altclust.paper.SETS`.
     """
     figure, axes = panels(3, len(names), (2.3 * len(names), 7.4), sharex=True)
     figures: dict[str, Any] = {}
     for column, name in enumerate(names):
-        posed = pose(load_task(name))
-        objective = posed.first_objective()
+        stated = paper_problem(load_task(name))
+        objective = stated.first_objective()
         figures[name] = {}
         for which, solver in SOLVERS.items():
             with threadpool_limits(1):
-                solution = solver(objective, posed.W)
+                solution = solver(objective, stated.W)
             figures[name][which] = _summary(solution)
             _draw(axes[:, column], solution.history[: DRAWN + 1], which)
         axes[0, column].set_title(name, fontsize=12)
@@ -68,12 +68,12 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
             "The first W problem of every set, from the spectral start with U and D fixed: F (top), the norm of the "
             "gradient of the Lagrangian over that of ΦW (middle), and the distance that the subspace of W moves per "
             f"iteration (bottom), over the first {DRAWN} iterations or until the residual is 1e-6. Orange squares: "
-            "the paper's loop, W ← eig_min(Φ(W)) unguarded. Blue circles: the same with a safeguard and a Newton "
-            "finish. The paper says that all three settle. Its own loop does not reach a residual of 1e-4 within "
+            "the paper's loop, W ← eig_min(Φ(W)) without safeguard. Blue circles: the same with a safeguard and Newton "
+            "steps. The paper says that all three converge. Its loop does not reach a residual of 1e-4 within "
             f"{ITERATIONS} iterations on {_list(unsettled)}, and raises F at least once on {_list(rising)}; the "
             "safeguarded one never raises it."
         ),
-        columns=("set", "loop", "iterations to 1e-4", "last residual", "last change of W", "last F", "steps up"),
+        columns=("set", "loop", "iterations to 1e-4", "last residual", "last change of W", "last F", "increases of F"),
         rows=[
             (
                 name,

@@ -1,4 +1,4 @@
-"""Figure 1: the four columns of Moon, in which two clusterings tell nothing of each other."""
+"""Figure 1: the four columns of Moon, with two independent clusterings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def make(out: Path, data: Dataset | None = None) -> Section:
     Parameters
     ----------
     out : Path
-        Folder, made if needed.
+        Folder, created if needed.
     data : Dataset, optional
-        With labels ``moons`` and ``gaussians``, such as `altclust.datasets.moons`; the authors' file if left out.
+        With labels ``moons`` and ``gaussians``, such as `altclust.datasets.moons`. Default: the authors' file.
     """
     data = load_moons() if data is None else data
     clusterings = {"A": ("parabolas", data.labels["moons"]), "B": ("Gaussians", data.labels["gaussians"])}

@@ -1,4 +1,4 @@
-"""Figure 2: what is given and what is found, for every set that can be shown."""
+"""Figure 2: the given and the found clustering of every set that can be drawn."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ...core.metrics import nmi
 from ...datasets import load_flower
 from ...models.kdac import KDAC
-from ...report.plotting import COLOURS
+from ...report.palette import COLOURS
 from ..configs import Task, load_task
 from ..section import Section
 from .canvas import number, panels, publish, view
@@ -23,14 +23,14 @@ from .canvas import number, panels, publish, view
 
 @dataclass(frozen=True)
 class Pair:
-    """In which two columns the given and the found clustering of a set are drawn, and their unit."""
+    """The two columns in which the given and the found clustering of a set are drawn, and their unit."""
 
     given: tuple[int, int]
     found: tuple[int, int]
     unit: str = ""
 
 
-# The parabolas and the Gaussians live in different planes; the Gaussians of SG and LG show both views in one.
+# The parabolas and the Gaussians are in different planes; the Gaussians of SG and LG show both views in one.
 PAIRS = {
     "SG": Pair((0, 1), (0, 1)),
     "LG": Pair((0, 2), (0, 2)),
@@ -78,8 +78,8 @@ def make(out: Path) -> Section:
             "in columns 1 and 2. Middle: the Flower picture, its pixels by the given and by the found clustering of "
             "its 106 colours, and the colours themselves in the two learnt directions. Below: the paper shows "
             "average faces, but the published file has only 20 principal components and no pixels; so the share of "
-            "each pose or person that falls into each found cluster is shown. With pose given, most people fall "
-            f"whole into one cluster, evenly over the poses (NMI {right['nmi']:.2f} with person, "
+            "each pose or person in each found cluster is shown. With pose given, most people are in "
+            f"one cluster, evenly over the poses (NMI {right['nmi']:.2f} with person, "
             f"{right['novelty']:.3f} with pose): that is what the paper's table prints. With the person given, as its "
             f"text says, pose is not found at these settings (NMI {reverse['nmi']:.2f} with pose, "
             f"{reverse['novelty']:.2f} with person; the alternation {reverse['status']})."
@@ -136,7 +136,7 @@ def _flower(axes: np.ndarray, given: np.ndarray, found: np.ndarray, directions: 
 
 
 def _cross(ax: Axes, classes: np.ndarray, found: np.ndarray, title: str, what: str) -> None:
-    """The share of every class in every found cluster as a heat map, many classes ordered by their main cluster."""
+    """A heat map of the share of every class in every found cluster; many classes are ordered by main cluster."""
     names = np.unique(classes)
     shares = np.array([[np.mean(found[classes == name] == c) for name in names] for c in np.unique(found)])
     order = np.arange(len(names))

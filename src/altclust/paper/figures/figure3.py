@@ -1,4 +1,4 @@
-"""Figure 3: how the time of the W step grows with the number of columns."""
+"""Figure 3: the time of the W step against the number of columns."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from ...core.initialization import random_start
 from ...core.kernels import Gaussian
 from ...core.linalg.eigen import smallest_eigenvectors
 from ...core.metrics import nmi
-from ...core.problem import Objective, Problem, indicators
+from ...core.problem import KernelObjective, Objective, indicators
 from ...datasets import Dataset, load_growth
 from ...models.kdac import KDAC
-from ...report.plotting import COLOURS, SHAPES
+from ...report.palette import COLOURS
+from ...report.plotting import SHAPES
 from ...search.heuristics import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
@@ -34,8 +35,8 @@ METHODS = {
     "power": "coordinate-wise power (CPM)",
 }
 OURS = "KDAC, whole fit in the row space"
-LONGEST = 20.0  # seconds that a measurement may take, as cubic growth foretells it from the size before
-TALL = 512  # columns from which a fixed cost no longer flattens the slope
+LONGEST = 20.0  # limit in seconds of a measurement, predicted by cubic growth from the last size
+TALL = 512  # columns from which fixed costs no longer affect the slope
 REPEATS = 3
 
 Series = dict[str, dict[int, float]]
@@ -47,7 +48,7 @@ def make(out: Path, dimensions: tuple[int, ...] = DIMENSIONS) -> Section:
     Parameters
     ----------
     out : Path
-        Folder, made if needed.
+        Folder, created if needed.
     dimensions : tuple of int
         The numbers of columns, out of 64, 128, …, 4096.
     """
@@ -55,7 +56,7 @@ def make(out: Path, dimensions: tuple[int, ...] = DIMENSIONS) -> Section:
     phi: dict[int, float] = {}
     fit: dict[int, float] = {}
     quality: dict[int, dict[str, Any]] = {}
-    with threadpool_limits(1):  # so that the machine's cores do not bend the slopes
+    with threadpool_limits(1):  # so that the number of cores does not affect the slopes
         for d in dimensions:
             data = load_growth(d)
             objective, W = w_problem(data)
@@ -84,15 +85,14 @@ def w_problem(data: Dataset) -> tuple[Objective, Array]:
     X = data.X - data.X.mean(axis=0)
     kernel = Gaussian(median_distance(X, rng))
     assert data.given is not None
-    problem = Problem(X, None, indicators([data.given], len(X)), 2, 2, 1.0, kernel)
-    engine = DenseEngine(X, kernel)
-    W = random_start(problem, rng)
+    engine = DenseEngine(X, kernel, indicators([data.given], len(X)))
+    W = random_start(X.shape[1], 2, rng)
     embedding = engine.embed(W, 2)
-    return Objective(engine, problem.gamma(embedding.U, embedding.degrees)), W
+    return KernelObjective(engine, engine.weigh(embedding, embedding.degrees, 1.0)), W
 
 
 def fastest(run: Callable[[], Any]) -> tuple[float, Any]:
-    """The least seconds of a few runs, one where a run takes long, and what the last returned."""
+    """The minimum seconds of a few runs (one if it takes long), and the result of the last."""
     best = np.inf
     for _ in range(REPEATS):
         start = time.perf_counter()
@@ -104,7 +104,7 @@ def fastest(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def slope(times: dict[int, float]) -> float:
-    """Of the line fitted to log time against log d: 1 is linear growth, 3 cubic."""
+    """The slope of a line fitted to log time against log d: 1 is linear growth, 3 cubic."""
     if len(times) < 2:
         return float("nan")
     return float(np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0])
@@ -117,7 +117,7 @@ def _publish(out: Path, eigen: Series, whole: Series, quality: dict[int, dict[st
     _draw(axes[0, 1], whole, "One ISM step on the d x d Φ; a whole fit in the row space", sizes)
     shortest = min(min(times.values()) for times in whole.values())
     axes[0, 0].set_ylim(shortest / 2, 2e3)  # room for the legend
-    axes[0, 0].set_ylabel("time (s), one thread, least of up to three")
+    axes[0, 0].set_ylabel("time (s), one thread, minimum of up to three")
     named = {f"eigenvectors: {name}": times for name, times in eigen.items()}
     named |= {name if name in (OURS, "Φ alone") else f"ISM step: {name}": times for name, times in whole.items()}
     slopes = {name: {"all": slope(times), "tall": slope(_tall(times))} for name, times in named.items()}

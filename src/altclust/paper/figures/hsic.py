@@ -1,4 +1,4 @@
-"""The appendix's figure on HSIC: it sees relations between two variables that correlation does not."""
+"""The appendix's figure on HSIC: it detects relations between two variables that correlation does not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.backend import Array
 from ...core.metrics import hsic
-from ...report.plotting import COLOURS
+from ...report.palette import COLOURS
 from ...search.heuristics import median_distance
 from ..section import Section
 from .canvas import number, panels, publish
@@ -43,7 +43,7 @@ def normalised_hsic(x: Array, y: Array, sigma: float, sigma_y: float) -> float:
 
 
 def p_value(measure: Callable[[Array], float], y: Array, rng: np.random.Generator) -> float:
-    """The share of permutations of y, y itself among them, for which the measure is at least as large."""
+    """The share of permutations of y, including y itself, for which the measure is at least as large."""
     observed = measure(y)
     as_large = sum(measure(rng.permutation(y)) >= observed for _ in range(PERMUTATIONS))
     return (1 + as_large) / (1 + PERMUTATIONS)
@@ -56,7 +56,7 @@ def make(out: Path) -> Section:
     figures = {}
     for ax, (name, xy) in zip(axes.flat, relations(rng).items(), strict=True):
         x, y = xy[:, :1], xy[:, 1:]
-        # at the whole median distance the wave is too fine for the kernel
+        # at the full median distance the kernel does not resolve the wave
         sigma, sigma_y = median_distance(x, rng) / 2, median_distance(y, rng) / 2
 
         def correlation(y: Array, x: Array = x) -> float:
@@ -85,9 +85,9 @@ def make(out: Path) -> Section:
         title="HSIC against correlation",
         caption=(
             f"Each panel has {ROWS} points. HSIC is normalised to lie between 0 and 1, with Gaussian kernels half as "
-            "wide as the median distance (chosen after the wave was missed, p = 0.055, at the whole of it); p is the "
+            "wide as the median distance (chosen after the full width missed the wave, p = 0.055); p is the "
             f"share of {PERMUTATIONS + 1} arrangements, {PERMUTATIONS} of them permuted at random, with at least as "
-            "large a value. At the 1 % level HSIC sees these, which correlation misses at the 5 % level: "
+            "large a value. At the 1 % level HSIC detects these, which correlation misses at the 5 % level: "
             f"{', '.join(unseen)}. In the last two panels, x and y are independent."
         ),
         columns=("relation", "|correlation|", "p", "normalised HSIC", "p"),

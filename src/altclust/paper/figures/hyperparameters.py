@@ -1,4 +1,4 @@
-"""The paper's rule for σ, λ and q, followed on a coarser grid, beside the settings that it prints."""
+"""The paper's rule for σ, λ and q on a coarser grid, compared with the printed settings."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ...core.alternation import solve
 from ...core.certificate import eigengap
 from ...core.metrics import nmi, overlap
 from ...core.solvers import SOLVERS, Status
-from ...report.plotting import COLOURS
+from ...report.palette import COLOURS
 from ...search.heuristics import median_distance
 from ..configs import Task, load_task
 from ..section import Section
 from .canvas import number, panels, publish
-from .problems import pose
+from .problems import paper_problem
 
 NAMES = ("SG", "LG", "Moon", "MoonN", "Flower", "Faces")  # a fit of WebKB takes more than a minute at small σ
-WIDTHS = 2.0 ** np.arange(-5, 5)  # σ over the median distance
+WIDTHS = 2.0 ** np.arange(-5, 5)  # σ relative to the median distance
 WEIGHTS = 10.0 ** np.arange(-2.0, 2.5, 1.0)  # λ, in the paper's scaling
-LIMIT = 10.0  # to which the paper searches both σ and λ
+LIMIT = 10.0  # of the paper's search, for both σ and λ
 ROUNDS = 20
 
 PRINTED, RULE, GAP, WIDE, BEST = (
@@ -47,10 +47,10 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Point:
-    """A fit at one setting: what the rule may look at, and what only we know.
+    """A fit at one setting: the criteria of the rule, and the agreement with the truth, which the rule does not use.
 
     `ratio` is the right over the left side of inequality (8), which holds up to 1; `gap_q` is the q at the largest
-    eigengap of Φ; `nmi` is with the hidden truth, NaN where there is none.
+    eigengap of Φ; `nmi` is with the true alternative, NaN if there is none.
     """
 
     sigma: float
@@ -70,9 +70,9 @@ def fit(task: Task) -> Point:
     Not `KDAC.certificate_`, because its Hessian would cost more than the fits.
     """
     with threadpool_limits(1):
-        problem, engine, start = posed = pose(task)
+        problem, engine, start = stated = paper_problem(task)
         rng = np.random.default_rng(0)
-        result = solve(problem, engine, SOLVERS["ism"](), posed.W, start.embedding, max_iter=ROUNDS, rng=rng)
+        result = solve(problem, engine, SOLVERS["ism"](), stated.W, start.embedding, max_iter=ROUNDS, rng=rng)
         phi = engine.value_and_phi(result.W, result.gamma)[1]
         right = engine.fourth_moment(result.W, result.gamma) / task.sigma**2
         left = task.sigma**2 * eigengap(phi, result.W)
@@ -104,7 +104,7 @@ def choose(points: list[Point]) -> Point:
 def search(task: Task) -> tuple[float, list[Point], dict[str, Point]]:
     """The median distance, all points of the grid at q = k, and the points that the rules choose.
 
-    With q = d, as k asks for on SG, inequality (8) has no left side: q stays below d.
+    With q = d, which q = k would be on SG, inequality (8) has no left side: q stays below d.
     """
     median = median_distance(task.X, np.random.default_rng(0))
     q = min(task.n_clusters, task.X.shape[1] - 1)
@@ -133,7 +133,7 @@ def make(out: Path, names: tuple[str, ...] = NAMES) -> Section:
     Parameters
     ----------
     out : Path
-        Folder, made if needed.
+        Folder, created if needed.
     names : tuple of str
         Which sets, as in `altclust.paper.SETS`.
     """
@@ -161,7 +161,7 @@ def make(out: Path, names: tuple[str, ...] = NAMES) -> Section:
         title="The paper's rule for σ, λ and q",
         caption=(
             "The rule: with q = k (below d), take the highest CQ among the (σ, λ) that satisfy inequality (8) or "
-            "else the point with the smallest violation (our reading of the paper's words), then the q with the "
+            "else the point with the smallest violation (our interpretation of the paper), then the q with the "
             f"largest eigengap. The paper says that it steps by 0.01 up to {LIMIT:g}; here are {len(WIDTHS)} σ by "
             f"factors of two around the median distance and {len(WEIGHTS)} λ by factors of ten. Colour: CQ, of at "
             "most k. Lines: right over left side of the inequality; it holds where hatched, that is, where σ is so "
@@ -198,7 +198,7 @@ def _draw(figure: Figure, ax: Axes, task: Task, median: float, points: list[Poin
     shape = len(WEIGHTS), len(WIDTHS)
     quality = np.array([point.quality for point in points]).reshape(shape)
     ratio = np.array([point.ratio for point in points]).reshape(shape)
-    # in logarithms from the start: on log axes matplotlib would put the cells' borders in the wrong places
+    # plotted in logarithms: on log axes matplotlib would put the borders of the cells in the wrong places
     x, y = np.log2(WIDTHS), np.log10(WEIGHTS)
     drawn = ax.pcolormesh(x, y, quality, cmap="Blues", vmin=0, vmax=task.n_clusters, shading="nearest")
     figure.colorbar(drawn, ax=ax, label="CQ")

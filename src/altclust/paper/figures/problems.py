@@ -1,4 +1,4 @@
-"""A set of the table as the problem that the solvers see, with the start that the paper gives them."""
+"""A set of the table as a problem for the solvers, with the paper's start."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from ...base.backend import Array
 from ...core.engines import DenseEngine
 from ...core.initialization import SpectralStart, spectral_start
 from ...core.kernels import Gaussian
-from ...core.problem import KernelEngine, Objective, Problem, indicators
+from ...core.problem import KernelObjective, Objective, Problem, indicators
 from ..configs import Task
 
 
-class Posed(NamedTuple):
+class PaperProblem(NamedTuple):
     """The problem of a task, its engine, and the spectral start."""
 
     problem: Problem
-    engine: KernelEngine
+    engine: DenseEngine
     start: SpectralStart
 
     @property
     def W(self) -> Array:
-        """Where W begins, shape (d, q)."""
+        """The start of W, shape (d, q)."""
         return self.start.vectors[:, : self.problem.n_components]
 
     def first_objective(self) -> Objective:
         """The first W problem of the alternation: U from the spectral start, D at its W."""
-        return Objective(self.engine, self.problem.gamma(self.start.embedding.U, self.engine.degrees(self.W)))
+        degrees = self.engine.degrees(self.W)
+        gamma = self.engine.weigh(self.start.embedding, degrees, self.problem.novelty_weight)
+        return KernelObjective(self.engine, gamma)
 
 
-def pose(task: Task) -> Posed:
-    """State the task as `altclust.KDAC` does, on all columns: none of the sets has fewer dimensions than columns."""
+def paper_problem(task: Task) -> PaperProblem:
+    """The problem that `altclust.KDAC` solves, on all columns: all sets have full column rank."""
     X = task.X - task.X.mean(axis=0)
     Y = indicators([task.given], len(X), "paper")
     kernel = Gaussian(task.sigma)
-    problem = Problem(X, None, Y, task.n_clusters, task.n_components, task.novelty_weight, kernel)
-    engine = DenseEngine(X, kernel)
-    return Posed(problem, engine, spectral_start(problem, engine))
+    problem = Problem(task.n_clusters, task.n_components, task.novelty_weight, kernel)
+    engine = DenseEngine(X, kernel, Y)
+    return PaperProblem(problem, engine, spectral_start(problem, engine))

@@ -1,4 +1,4 @@
-"""Theorem 1 on the paper's own settings: by how much its inequality fails, and what the Hessian says instead."""
+"""Theorem 1 at the paper's settings: by how much its inequality fails, and the sign of the Hessian."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from ...core.certificate import Certificate
 from ...models.kdac import KDAC
-from ...report.plotting import COLOURS
+from ...report.palette import COLOURS
 from ..configs import SETS, load_task
 from ..section import Section
 from .canvas import number, panels, publish
 
-# Right over left side at the W where the authors' code stops, measured once with that code; not computed here
+# Right over left side at the W of the authors' code, measured once with that code; not computed here
 AUTHORS = {"Flower": 5.7, "LG": 35.0, "SG": 43.0, "MoonN": 208.0, "Faces": 344.0, "Moon": 828.0, "WebKB": 5e5}
 COLUMNS = (
     "set",
@@ -40,7 +40,7 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
     Parameters
     ----------
     out : Path
-        Folder, made if needed.
+        Folder, created if needed.
     names : tuple of str
         Which sets, as in `altclust.paper.SETS`.
     """
@@ -67,13 +67,13 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
         caption=(
             "Theorem 1 calls a fixed point a local minimum where σ² times the eigengap of Φ (left side) is at least "
             "Σ |γᵢⱼ| Kᵢⱼ ‖xᵢ − xⱼ‖⁴ / σ² (right side). Bars show right over left for the W that our solver finds: "
-            f"the inequality asks for at most 1 and holds on {holds} of the {len(figures)} sets. A hatched bar has no "
-            "end: there W is not made of the smallest eigenvectors of Φ, so it is no fixed point of the paper's loop, "
-            "the gap is negative and the inequality cannot hold for any right side. Hollow circles show what was "
-            "measured before at the W where the authors' code stops; WebKB and SG differ: on WebKB that code ends in "
-            "another minimum, for SG the cause is not known. The sign at each bar is that of the "
+            f"the inequality requires at most 1 and holds on {holds} of the {len(figures)} sets. A hatched bar is "
+            "infinite: W does not consist of the smallest eigenvectors of Φ, so it is not a fixed point of the paper's "
+            "loop, the gap is negative and the inequality cannot hold for any right side. Hollow circles show the "
+            "ratio at the W where the authors' code stops, measured earlier; WebKB and SG differ: on WebKB that code "
+            "ends in another minimum, for SG the cause is not known. The sign at each bar is that of the "
             f"smallest eigenvalue of the true Riemannian Hessian: it is positive on {strict} sets, so each of those W "
-            "is a strict local minimum of its W problem although the theorem is silent."
+            "is a strict local minimum of its W problem although the theorem is inconclusive."
         ),
         columns=COLUMNS,
         rows=[
@@ -99,7 +99,7 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
 
 
 def _short(certificate: Certificate) -> str:
-    """The verdict up to its reasons."""
+    """The verdict without its reasons."""
     return re.split("[:.]", certificate.verdict)[0]
 
 

@@ -1,0 +1,126 @@
+"""The result of a fit, in one object that can label new rows, compute its certificate and test its significance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..base.backend import Array, like
+from ..base.errors import InputError
+from ..base.progress import Callback
+from ..core.certificate import Certificate
+from ..core.embedding import KernelMap, nearest, unit_rows
+from ..data.rows import BLOCK_BYTES, STEP, Rows
+from ..data.sums import check_block
+from ..search.significance import AssessOptions, Confidence, assess
+from ..search.spec import SearchSpec
+from ..search.tuning import Tuning
+from .residuals import GivenMeans
+
+PRIVATE = {"private": True}
+
+
+@dataclass(frozen=True)
+class FittedView:
+    """The result of a fit.
+
+    An estimator publishes and saves every field that is not private, under its name with an underscore. Saved numbers
+    and text are checked by type, arrays by shape. See `altclust.KDAC` for their meaning.
+
+    Attributes
+    ----------
+    kernel_map : KernelMap
+        Labels new rows.
+    given_means : GivenMeans or None
+        The means to subtract from new rows first.
+    search : SearchSpec or None
+        The search, to repeat it on other rows; None in a loaded model.
+    searched_labels : int array or None
+        The labels of the rows of `search`.
+    certify : callable or None
+        Computes the certificate from the rows.
+    certificate : Certificate or None
+    confidence : Confidence or None
+    """
+
+    labels: Any
+    components: Array = field(metadata={"shape": ("q", "d")})
+    mean: Array = field(metadata={"shape": ("d",)})
+    feature_weights: Array = field(metadata={"shape": ("d",)})
+    overlap: float
+    quality: float
+    cost: float
+    status: str
+    n_iter: int
+    sigma: float
+    novelty_weight: float
+    subtract_given: bool
+    n_components: int
+    n_clusters: int
+    engine: str
+    approximation_error: float
+    history: dict[str, Array]
+    tuning: Tuning | None
+    kernel_map: KernelMap = field(metadata=PRIVATE)
+    given_means: GivenMeans | None = field(metadata=PRIVATE)
+    search: SearchSpec | None = field(default=None, metadata=PRIVATE)
+    searched_labels: np.ndarray | None = field(default=None, metadata=PRIVATE)
+    certify: Callable[[], Certificate] | None = field(default=None, metadata=PRIVATE)
+    certificate: Certificate | None = field(default=None, metadata=PRIVATE)
+    confidence: Confidence | None = field(default=None, metadata=PRIVATE)
+
+    @property
+    def published(self) -> dict[str, Any]:
+        """The attributes of a fitted estimator."""
+        return {f"{f.name}_": getattr(self, f.name) for f in fields(self) if "private" not in f.metadata}
+
+    @property
+    def empty_clusters(self) -> int:
+        """The number of clusters without rows; 0 if the labels are not in memory."""
+        if not isinstance(self.labels, np.ndarray):
+            return 0
+        return int(np.sum(np.bincount(self.labels, minlength=self.n_clusters) == 0))
+
+    def certified(self) -> FittedView:
+        """The same view with its certificate."""
+        if self.certificate is not None:
+            return self
+        if self.certify is None:
+            raise InputError("certificate_ was not computed before the model was saved, and needs the rows: fit again.")
+        return replace(self, certificate=self.certify())
+
+    def tested(
+        self, options: AssessOptions, n_jobs: int | None, progress: Callback | None, rng: np.random.Generator
+    ) -> FittedView:
+        """The same view with its confidence; without it if the progress callback stops the test."""
+        if self.confidence is not None:
+            return self
+        if self.search is None or self.searched_labels is None:
+            raise InputError("confidence_ was not computed before the model was saved, and needs the rows: fit again.")
+        found = assess(self.search, self.searched_labels, options, n_jobs=n_jobs, progress=progress, rng=rng)
+        return replace(self, confidence=found)
+
+    def transform(self, rows: Rows) -> Any:
+        """New rows in the learnt directions."""
+        return rows.each(project_block, self.mean, self.given_means, self.components, columns=self.n_components)
+
+    def predict(self, rows: Rows) -> Any:
+        """The labels of new rows, in blocks that limit the size of the kernel to the landmarks."""
+        step = max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self.kernel_map.landmarks)))))
+        found = self.mean, self.given_means, self.components, self.kernel_map
+        return rows.each(predict_block, *found, step=step)
+
+
+def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | None, components: Array) -> Any:
+    """New rows in the learnt directions."""
+    check_block(X)
+    rows = X - like(mean, X)
+    return (rows if given_means is None else given_means.remove(rows)) @ like(components, X).T
+
+
+def predict_block(X: Any, codes: Any, mean: Array, means: GivenMeans | None, components: Array, map: KernelMap) -> Any:
+    """The labels of new rows."""
+    return nearest(unit_rows(map.block(project_block(X, codes, mean, means, components))), map.centres)

@@ -1,0 +1,72 @@
+"""Specification of a fit and of a search: fixed parameters, and None for those to be found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..base.backend import Array
+
+
+@dataclass(frozen=True)
+class Spec:
+    """The parameters of one fit as the user passed them; None for those that the search is to find.
+
+    Attributes
+    ----------
+    n_clusters, n_components : int or None
+        k and q.
+    sigma : float or None
+    novelty_weight : float or None
+        λ; None means 1, except for the rule "paper".
+    scaling : {"balanced", "paper"}
+        The scaling of Y that λ refers to.
+    subtract_given : bool or None
+        Whether to subtract the means of the given clusters.
+    init : {"spectral", "random"} or array, shape (d, q)
+    """
+
+    n_clusters: int | None = None
+    n_components: int | None = None
+    sigma: float | None = None
+    novelty_weight: float | None = None
+    scaling: str = "balanced"
+    subtract_given: bool | None = None
+    init: str | Array = "spectral"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A spec with all values set; q is None if the spectral start is to choose it."""
+
+    n_clusters: int
+    n_components: int | None
+    sigma: float
+    novelty_weight: float
+    scaling: str
+    subtract_given: bool
+    init: str | Array
+
+
+@dataclass(frozen=True)
+class SearchSpec:
+    """The input of a search.
+
+    Attributes
+    ----------
+    X : array, shape (n, r)
+        Centred rows.
+    given : list of int arrays, shape (n,)
+    fixed : Spec
+        Fixed parameters; if σ and k are fixed, there is a single trial.
+    """
+
+    X: Array
+    given: list[np.ndarray]
+    fixed: Spec = Spec()
+
+    def directions(self, wanted: int) -> int:
+        """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""
+        r, q = self.X.shape[1], self.fixed.n_components
+        return min(wanted, max(1, r - 1)) if q is None else min(q, r)
