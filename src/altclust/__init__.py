@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .base.progress import Progress
     from .core import metrics as metrics
     from .core.certificate import Certificate
-    from .core.solvers import ISM, Growth, Newton, Stiefel
+    from .core.solvers import ISM, LBFGS, Growth, Newton, Stiefel
     from .data.opening import open_rows
     from .models import baselines as baselines
     from .models import comparison as comparison
@@ -32,6 +32,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "ISM",
     "KDAC",
+    "LBFGS",
     "Certificate",
     "Confidence",
     "Growth",
@@ -49,7 +50,7 @@ _HOMES = {
     "Certificate": "core.certificate",
     "Confidence": "search.significance",
     "KDAC": "models.kdac",
-    **dict.fromkeys(("ISM", "Growth", "Newton", "Stiefel"), "core.solvers"),
+    **dict.fromkeys(("ISM", "LBFGS", "Growth", "Newton", "Stiefel"), "core.solvers"),
     "open_rows": "data.opening",
     "Tuning": "search.tuning",
     "tune": "search.tuning",

@@ -335,3 +335,18 @@ def test_history_is_consistent():
     assert model.history_["change_W"][-1] <= 1e-4
     assert model.status_ == "converged"
     assert model.quality_ <= 2
+
+
+def test_one_objective_is_minimised_saved_and_predicts(tmp_path):
+    X, known, hidden = two_views()
+    model = KDAC(2, n_components=2, sigma=1.0, solver="lbfgs", random_state=0).fit(X, known)
+    assert model.status_ == "converged"
+    assert nmi(model.labels_, hidden) > 0.9
+    assert model.overlap_ < 0.05
+    assert np.all(np.diff(model.history_["value"]) <= 1e-12)
+    assert model.certificate_.residual < 1e-2
+    assert np.array_equal(model.predict(X), model.labels_)
+    model.save(tmp_path / "view.npz")
+    again = KDAC.load(tmp_path / "view.npz")
+    assert np.array_equal(again.predict(X), model.labels_)
+    assert again.solver == "lbfgs"

@@ -106,6 +106,8 @@ class KernelMap:
         b.
     reach : float
         The smallest kernel exponent of a training row to its nearest landmark.
+    floor : float
+        Added to every degree.
     """
 
     landmarks: Array
@@ -115,6 +117,7 @@ class KernelMap:
     kernel: Gaussian
     weights: Array
     reach: float = 0.0
+    floor: float = 0.0
 
     @classmethod
     def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
@@ -151,7 +154,7 @@ class KernelMap:
         xp = array_namespace(K)
         both = K @ like(np.column_stack([self.coefficients, self.weights]), K)
         degrees = both[:, -1:]
-        degrees = xp.where(degrees > 1, degrees, xp.ones_like(degrees))
+        degrees = xp.where(degrees > 1, degrees, xp.ones_like(degrees)) + self.floor
         return both[:, :-1] / xp.sqrt(degrees) - like(self.offset, K), degrees
 
     def labels(self, Z: Array) -> np.ndarray:

@@ -86,8 +86,8 @@ class ExactEngine(KernelEngine[Embedding, Gamma], Protocol):
         """Centred rows."""
 
 
-class Objective(Protocol):
-    """F(W) with U and D fixed: the interface of solvers, independent of rows, blocks and devices."""
+class SmoothObjective(Protocol):
+    """A function F of W with its gradient: the interface of first-order solvers."""
 
     @property
     def accuracy(self) -> float:
@@ -101,6 +101,10 @@ class Objective(Protocol):
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
         """F(W) and Φ(W), equation (8) of the paper."""
+
+
+class Objective(SmoothObjective, Protocol):
+    """F(W) with U and D fixed: the interface of solvers, independent of rows, blocks and devices."""
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
         """Z -> D∇F(W)[Z], where phi is Φ(W)."""

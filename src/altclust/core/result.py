@@ -32,6 +32,8 @@ class Result:
     history : dict of arrays, shape (n_iter,)
         F, first-order residual, change of W, change of U and solver iterations per round.
     status : Status
+    error : float
+        Share of the kernel's trace that landmarks left out.
     """
 
     labels: np.ndarray
@@ -42,6 +44,7 @@ class Result:
     gamma: Gamma
     history: dict[str, Array]
     status: Status
+    error: float = 0.0
 
     @property
     def n_iter(self) -> int:

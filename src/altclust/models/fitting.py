@@ -18,13 +18,14 @@ from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..core.alternation import quick_overlap, solve
 from ..core.certificate import Certificate, certify
+from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernels import Gaussian
 from ..core.metrics import feature_weights, overlap
 from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given, row_space
 from ..core.result import Result
-from ..core.solvers import Solver, Status
+from ..core.solvers import LBFGS, Solver, Status
 from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
@@ -32,6 +33,8 @@ from .fitted_view import FittedView
 from .residuals import GivenMeans
 
 logger = logging.getLogger(__name__)
+
+STARTED = 1000  # rows of the spectral start of a descent
 
 
 @dataclass(frozen=True)
@@ -124,18 +127,37 @@ def best_of_starts(
     rng: np.random.Generator,
 ) -> tuple[Problem, Result]:
     """The result with the lowest cost over all starts, and the problem with the chosen q."""
-    choose_q = parameters.n_components is None
-    problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
+    choose_q, limits = parameters.n_components is None, options.limits(given)
+    solver, rounding = options.solver, options.rounding
+    reduced = isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray)
+    first = _for_start(engine, given, parameters, rng) if reduced else engine
+    problem, starts = make_starts(problem, first, parameters.init, choose_q, options.n_init, rng)
     best: Result | None = None
     for W, embedding in starts:
-        limits = options.limits(given)
-        result = solve(problem, engine, options.solver, W, embedding, rounding=options.rounding, rng=rng, **limits)
+        if isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and reduced:
+            stop = replace(solver, tol=min(solver.tol, options.tol / 10), max_iter=options.max_iter)
+            seen = {"callback": limits["callback"], "rounding": rounding, "rng": rng}
+            result = descend(problem, engine.X, engine.given, W, stop, **seen)
+        else:
+            result = solve(problem, engine, solver, W, embedding, rounding=rounding, rng=rng, **limits)
         if best is None or result.cost < best.cost:
             best = result
         if result.status is Status.CANCELLED:
             break
     assert best is not None
     return problem, best
+
+
+def _for_start(
+    engine: ExactEngine, given: Sequence[np.ndarray], parameters: Parameters, rng: np.random.Generator
+) -> ExactEngine:
+    """An engine over a sample of the rows, which is enough for the spectral start."""
+    rows = sample_rows(len(engine.X), STARTED, rng)
+    if len(rows) == len(engine.X):
+        return engine
+    X = engine.X[rows]
+    Y = indicators([codes[rows] for codes in given], len(rows), parameters.scaling)
+    return DenseEngine(X - X.mean(axis=0), Gaussian(parameters.sigma), Y)
 
 
 def warn_of_rank(asked: int | None, rank: int) -> None:
@@ -194,7 +216,7 @@ def fit_in_memory(
         n_components=W.shape[1],
         n_clusters=len(result.values),
         engine=f"{kind}: {reason}",
-        approximation_error=0.0,
+        approximation_error=result.error,
         history=result.history,
         tuning=tuning,
         kernel_map=result.kernel_map,

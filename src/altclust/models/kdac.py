@@ -44,6 +44,7 @@ from .saving import load_kdac, save_kdac
 from .streaming import fit_streamed
 
 REMEDIES = {
+    Status.STALLED: "choose a larger sigma",
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
     Status.AT_REST: 'try solver="ism" or "newton", a larger sigma or engine="tiles"',
     Status.CANCELLED: "the model holds the best result so far",
@@ -78,7 +79,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     scaling : {"balanced", "paper"}
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
-    solver : {"ism", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
+    solver : {"ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
+        "lbfgs" minimises one objective in which U and D are functions of W, where the rows are in memory; the others
+        alternate between D, W and U, see docs/solvers.md.
         The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
@@ -293,7 +296,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows of a streamed fit, which may be a file or a cluster; only its certificate needs them."""
         state = super().__getstate__()
-        if not state.get("approximation_error_"):
+        if not state.get("engine_", "").startswith("lowrank"):
             return state
         return state | {"_view": replace(self._view, certify=None), "_given": None}
 

@@ -56,7 +56,7 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {f"{name}_": getattr(view, name) for name in SCALARS} | {"n_features_in_": len(view.mean)}
-    meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach}
+    meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach, "floor": view.kernel_map.floor}
     if view.certificate is not None:
         meta["certificate"] = asdict(view.certificate)
     if view.confidence is not None:
@@ -98,7 +98,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     arrays.setdefault("map.weights", np.ones(r))  # missing in old models, where all rows were landmarks
     sizes = {"landmarks": (r, q), "coefficients": (r, k), "offset": (k,), "centres": (k, k), "weights": (r,)}
     parts = {name: _floats(arrays, f"map.{name}", *sizes[name]) for name in MAP_ARRAYS}
-    reach = _plain("reach", meta.get("reach", 0.0), "float")
+    reach, floor = (_plain(name, meta.get(name, 0.0), "float") for name in ("reach", "floor"))
     confidence = meta.get("confidence")
     if confidence is not None:
         reference = np.array(confidence["reference"], dtype=float)
@@ -108,7 +108,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
         labels=labels,
         history={name: _shaped(f"history.{name}", a, "fi", scalars["n_iter"]) for name, a in found.items()},
         tuning=None,
-        kernel_map=KernelMap(**parts, kernel=Gaussian(scalars["sigma"]), reach=reach),
+        kernel_map=KernelMap(**parts, kernel=Gaussian(scalars["sigma"]), reach=reach, floor=floor),
         given_means=_given_means(arrays, d),
         certificate=_dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None,
         confidence=confidence,

@@ -4,6 +4,7 @@ from ..problem import Objective
 from .grassmann import Solution, Solver, Status, first_order_residual, subspace_distance
 from .growth import Growth
 from .ism import ISM
+from .lbfgs import LBFGS
 from .newton import Newton
 from .stiefel import Stiefel
 
@@ -12,10 +13,12 @@ SOLVERS: dict[str, type[Solver[Objective]]] = {
     "sm": Stiefel,
     "dg": Growth,
     "newton": Newton,
+    "lbfgs": LBFGS,
 }
 
 __all__ = [
     "ISM",
+    "LBFGS",
     "SOLVERS",
     "Growth",
     "Newton",

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ...base.backend import Array
-from ..problem import Objective
+from ..problem import SmoothObjective
 
 
 class Status(StrEnum):
@@ -38,7 +38,7 @@ class Solution(NamedTuple):
     history: Array
 
 
-O_contra = TypeVar("O_contra", bound=Objective, contravariant=True)
+O_contra = TypeVar("O_contra", bound=SmoothObjective, contravariant=True)
 
 
 class Solver(Protocol[O_contra]):

@@ -1,0 +1,92 @@
+"""Descend the reduced objective from W, and round its minimum to labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..base.backend import Array
+from ..base.parallel import fitting_threads
+from .alternation import principal_axes
+from .embedding import KernelMap, round_to_labels
+from .problem import Embedding, Problem
+from .reduced import FLOOR, ReducedObjective
+from .result import Result
+from .solvers import LBFGS, Status
+
+
+def descend(
+    problem: Problem,
+    X: Array,
+    given: Array,
+    W: Array,
+    solver: LBFGS,
+    *,
+    floor: float = FLOOR,
+    callback: Callable[[int, float, Embedding], Any] | None = None,
+    rounding: str = "kmeans",
+    rng: np.random.Generator,
+) -> Result:
+    """The minimum of f that a solver finds from W.
+
+    Parameters
+    ----------
+    problem : Problem
+    X : array, shape (n, r)
+        Centred rows.
+    given : array, shape (n, c)
+        Centred indicator columns of what is known.
+    W : array, shape (r, q)
+        Orthonormal start.
+    solver : LBFGS
+    floor : float
+        See `ReducedObjective`.
+    callback : callable, optional
+        Called after every step with its number, f and the U step; a true answer stops.
+    rounding : {"kmeans", "cluster_qr"}
+    rng : Generator
+        For landmarks and the rounding.
+
+    Returns
+    -------
+    Result
+    """
+    objective = ReducedObjective(X, given, problem.kernel, problem.n_clusters, problem.novelty_weight, floor)
+
+    def report(number: int, value: float, W: Array) -> Any:
+        assert callback is not None
+        point = objective.at(W)
+        return callback(number, value, Embedding(_with_constant(point.U), point.values, point.values))
+
+    solver = solver if callback is None else replace(solver, callback=report)
+    for _ in range(3):  # landmarks that are enough at the start may be too few at the end
+        objective.find_landmarks(W, rng)
+        with fitting_threads(1 if objective.landmarks is not None else len(X)):
+            solution = solver(objective, W)
+        W = solution.W
+        if solution.status is Status.CANCELLED or objective.are_enough(W):
+            break
+    Z = X @ W
+    W = principal_axes(W, Z.T @ Z)
+    Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
+    labels, centres = round_to_labels(_with_constant(point.U)[:, :k], k, rounding, rng)
+    landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
+    coefficients = np.column_stack([np.zeros(len(landmarks)), point.coefficients])[:, :k]
+    offset = np.concatenate([[-(n**-0.5)], point.offset])[:k]
+    reach = 0.0
+    if objective.landmarks is not None:
+        reach = float(np.min(np.max(problem.kernel.exponent(Z, landmarks), axis=1)))
+    map = KernelMap(landmarks, coefficients, offset, centres, problem.kernel, point.sums, reach, point.floor)
+    plain = replace(objective, n_clusters=k + 1, floor=0.0, _last=None).at(W)  # the paper's k columns, no floor
+    values, residuals, changes = solution.history.T
+    history = {"value": values, "residual": residuals, "change_W": changes, "change_U": np.full(len(values), np.nan)}
+    history["solver_iterations"] = np.ones(len(values))
+    return Result(labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error)
+
+
+def _with_constant(U: Array) -> Array:
+    """U with the constant vector, which H has removed: with it, k − 1 eigenvectors tell k clusters apart."""
+    return np.column_stack([np.full(len(U), len(U) ** -0.5), U])

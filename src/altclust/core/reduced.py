@@ -1,0 +1,204 @@
+"""One objective for W alone: U and the degrees D are functions of W, and are eliminated.
+
+f(W) = −Σ_j w_j(Q) + λ tr(Ŷᵀ Q Ŷ) with Q = H D^(-1/2) K(XW) D^(-1/2) H, w_j its k − 1 leading eigenvalues and
+D = K1 + floor · mean(K1). It differs from the cost of the paper in two ways. H has removed the constant vector, so k
+clusters need k − 1 eigenvectors; a k-th would ask for one cluster too many. And without the floor, a single row far
+from all others would count as a good cluster.
+
+With A = H(UUᵀ − λŶŶᵀ)H and r = (A ∘ D^(-1/2) K D^(-1/2)) 1 / D, the gradient is that of −Σ γ_ij K_ij for the constant
+weights γ_ij = A_ij / √(D_i D_j) − ½ (r_i + r_j) − floor · mean(r): the weights of the paper plus a matrix of rank two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
+
+from ..base.backend import Array
+from ..base.sampling import sample_rows
+from .engines.landmarks import choose_landmarks
+from .kernels import Gaussian
+from .linalg.eigen import leading_eigenvectors
+from .problem import Gamma
+
+FLOOR = 0.3  # share of the mean degree that is added to every degree
+TOLERANCE = 2e-4  # share of the trace of the centred kernel that landmarks may leave out
+DRIFT = 2  # times as much, where a descent ends
+SAMPLED = 300  # rows from which that trace is estimated
+TINY = 1e-12  # below it, eigenvalues are rounding
+MOST_LANDMARKS = 500  # from where the exact kernel of a few thousand rows costs no more
+
+
+class Point(NamedTuple):
+    """f at one W, and all that follows from it.
+
+    `omega` maps A (n, p) to 2/σ² Xᵀ(diag(Ψ1) − Ψ)A: it maps XW to the gradient and X to Φ(W). U (n, k − 1) and `values`
+    are the leading eigenpairs, `gamma` the weights of the pairs. A row with the kernel values c to the landmarks (or to
+    all rows) has the degree cᵀ`sums` + `floor` and the row cᵀ`coefficients`/√degree − `offset` of U. `error` is the
+    share of the trace of K that the landmarks leave out.
+    """
+
+    value: float
+    omega: Callable[[Array], Array]
+    U: Array
+    values: Array
+    gamma: Gamma
+    sums: Array
+    floor: float
+    coefficients: Array
+    offset: Array
+    error: float
+
+
+@dataclass
+class ReducedObjective:
+    """f over rows in memory; through landmarks if few are enough for the kernel, and exact otherwise.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+        Centred rows.
+    given : array, shape (n, c)
+        Centred indicator columns Ŷ.
+    kernel : Gaussian
+    n_clusters : int
+        k.
+    novelty_weight : float
+        λ.
+    floor : float
+    landmarks : int array or None
+        Rows; None computes the exact kernel.
+    """
+
+    X: Array
+    given: Array
+    kernel: Gaussian
+    n_clusters: int
+    novelty_weight: float
+    floor: float = FLOOR
+    landmarks: np.ndarray | None = None
+    accuracy: float = 0.0
+    _wanted: float = 0.0
+    _last: tuple[Array, Point] | None = None
+
+    def find_landmarks(self, W: Array, rng: np.random.Generator) -> None:
+        """Choose landmarks for the rows projected to W, if few are enough.
+
+        What counts is the centred kernel, of which a wide one leaves little: the tolerance is a share of its trace.
+        """
+        Z, most = self.X @ W, min(MOST_LANDMARKS, len(self.X) // 3)
+        some = sample_rows(len(Z), SAMPLED, rng)
+        self._wanted = TOLERANCE * max(1.0 - float(np.mean(self.kernel.gram(Z[some]))), TINY)
+        found, error = choose_landmarks(Z, self.kernel, self._wanted, most, rng)
+        self.landmarks, self._last = (found if error <= self._wanted else None), None
+
+    def are_enough(self, W: Array) -> bool:
+        """Whether the landmarks still leave out little at another W."""
+        return self.at(W).error <= DRIFT * self._wanted
+
+    def at(self, W: Array) -> Point:
+        """F at W; the last point is kept."""
+        if self._last is None or not np.array_equal(self._last[0], W):
+            self._last = W.copy(), (self._exact(W) if self.landmarks is None else self._low_rank(W))
+        return self._last[1]
+
+    def value(self, W: Array) -> float:
+        """f(W)."""
+        return self.at(W).value
+
+    def value_and_gradient(self, W: Array) -> tuple[float, Array]:
+        """f(W) and ∇f(W) = Φ(W) W."""
+        point = self.at(W)
+        return point.value, point.omega(self.X @ W)
+
+    def value_and_phi(self, W: Array) -> tuple[float, Array]:
+        """f(W) and Φ(W), the gradient with respect to the projector WWᵀ, up to its factor."""
+        point = self.at(W)
+        phi = point.omega(self.X)
+        return point.value, (phi + phi.T) / 2
+
+    @property
+    def columns(self) -> int:
+        """How many eigenvectors count: k − 1, and at least one."""
+        return max(1, self.n_clusters - 1)
+
+    def _weights(self, U: Array, degrees: Array, products: Callable[[Array], Array]) -> Gamma:
+        """γ as a tall factor; products is F -> D^(-1/2) K D^(-1/2) F."""
+        F = np.hstack([U, self.given])
+        s = np.concatenate([np.ones(U.shape[1]), np.full(self.given.shape[1], -self.novelty_weight)])
+        r = ((F * products(F)) @ s) / degrees
+        r += self.floor * r.mean()
+        size = np.sqrt(np.mean(np.abs(r))) or 1.0  # ½(r 1ᵀ + 1 rᵀ) as a difference of two squares of like size
+        E = np.column_stack([F / np.sqrt(degrees)[:, None], r / size + size, r / size - size])
+        return Gamma(E, np.concatenate([s, [-0.25, 0.25]]))
+
+    def _exact(self, W: Array) -> Point:
+        X, Y, precision = self.X, self.given, self.kernel.precision
+        K = self.kernel.gram(X @ W)
+        degrees = K.sum(axis=1)
+        floor = self.floor * float(degrees.mean())
+        degrees = degrees + floor
+        scale = 1 / np.sqrt(degrees)
+        N = K * scale
+        N *= scale[:, None]
+        means = N.mean(axis=0)
+        Q = N - (means - means.mean() / 2)
+        Q -= (means - means.mean() / 2)[:, None]
+        start = None if self._last is None else self._last[1].U
+        values, U = leading_eigenvectors(Q, self.columns, start)
+        values, U = np.maximum(values, TINY), U - U.mean(axis=0)
+        value = self.novelty_weight * float(np.sum(Y * (Q @ Y))) - float(values.sum())
+        gamma = self._weights(U, degrees, lambda F: N @ F)
+        psi = (gamma.F * gamma.s) @ gamma.F.T
+        psi *= K
+        sums = psi.sum(axis=1)
+        coefficients = scale[:, None] * U / values
+        offset = means @ (U / values)
+
+        def omega(A: Array) -> Array:
+            return 2 * precision * (X.T @ (sums[:, None] * A - psi @ A))
+
+        return Point(value, omega, U, values, gamma, np.ones(len(X)), floor, coefficients, offset, 0.0)
+
+    def _low_rank(self, W: Array) -> Point:
+        """K ≈ C M⁻¹ Cᵀ = B Bᵀ; the gradient is the exact one of that."""
+        X, Y, rows = self.X, self.given, self.landmarks
+        Z = X @ W
+        C = self.kernel.between(Z, Z[rows])
+        M = self.kernel.gram(Z[rows])
+        M.flat[:: len(M) + 1] += 1e-8
+        R = cholesky(M, lower=True)
+        B = solve_triangular(R, C.T, lower=True).T
+        error = max(0.0, 1 - float(np.sum(B * B)) / len(B))
+        degrees = B @ B.sum(axis=0)
+        floor = self.floor * float(degrees.mean())
+        degrees += floor
+        B /= np.sqrt(degrees)[:, None]
+        means = B.mean(axis=0)
+        centred = B - means
+        r, m = len(M), min(self.columns, len(M))
+        values, V = eigh(centred.T @ centred, subset_by_index=(r - m, r - 1))
+        values = np.maximum(values[::-1], TINY)
+        V = V[:, ::-1] / np.sqrt(values)
+        U = centred @ V
+        value = self.novelty_weight * float(np.sum((centred.T @ Y) ** 2)) - float(values.sum())
+        gamma = self._weights(U, degrees, lambda F: B @ (B.T @ F))
+        E, s = gamma
+        pull = cho_solve((R, True), C.T @ E)  # M⁻¹ Cᵀ E
+        psi, inner = ((E * s) @ pull.T) * C, ((pull * s) @ pull.T) * M
+        along, across = psi.sum(axis=1), psi.sum(axis=0) - inner.sum(axis=1)
+        precision = self.kernel.precision
+
+        def omega(A: Array) -> Array:
+            few = A[rows]
+            at_rows = along[:, None] * A - psi @ few
+            at_rows[rows] += across[:, None] * few - psi.T @ A + inner @ few
+            return 2 * precision * (X.T @ at_rows)
+
+        sums = cho_solve((R, True), C.sum(axis=0))
+        coefficients = solve_triangular(R.T, V)
+        return Point(value, omega, U, values, gamma, sums, floor, coefficients, means @ V, error)

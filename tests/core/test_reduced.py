@@ -1,0 +1,116 @@
+"""The objective without U and D: its derivatives, its two ways to the kernel, and what a descent makes of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from altclust.core.descent import descend
+from altclust.core.kernels import Gaussian
+from altclust.core.metrics import nmi
+from altclust.core.problem import Problem, indicators
+from altclust.core.reduced import ReducedObjective
+from altclust.core.solvers import LBFGS, Status, first_order_residual
+from altclust.core.solvers.grassmann import orthonormal
+from altclust.datasets import views
+
+
+def rows(n=120, noise=4, seed=1):
+    data = views(n, ("blobs", "blobs"), (3, 3), noise_columns=noise, random_state=seed)
+    X = data.X - data.X.mean(axis=0)
+    return X / X.std(axis=0), indicators([data.given], n), data
+
+
+def start(X, q=2, seed=0):
+    return orthonormal(np.random.default_rng(seed).standard_normal((X.shape[1], q)))
+
+
+def objective(sigma, landmarks, floor=0.3):
+    X, Y, _ = rows()
+    found = ReducedObjective(X, Y, Gaussian(sigma), 3, 0.7, floor)
+    if landmarks:
+        found.find_landmarks(start(X), np.random.default_rng(0))
+        assert found.landmarks is not None
+    return found
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.3])
+@pytest.mark.parametrize(("sigma", "landmarks"), [(0.3, False), (1.5, False), (1.5, True)])
+def test_the_gradient_is_that_of_finite_differences(sigma, landmarks, floor):
+    f = objective(sigma, landmarks, floor)
+    for seed in range(5):
+        W = start(f.X, seed=seed)
+        Z = np.random.default_rng(seed).standard_normal(W.shape)
+        step = 1e-5 * sigma
+        numeric = (f.value(W + step * Z) - f.value(W - step * Z)) / (2 * step)
+        gradient = f.value_and_gradient(W)[1]
+        assert np.sum(gradient * Z) == pytest.approx(numeric, rel=1e-6, abs=1e-8)
+        assert np.allclose(f.value_and_phi(W)[1] @ W, gradient, atol=1e-10)
+
+
+def test_it_is_the_formula_of_eigenvalues():
+    f = objective(0.8, landmarks=False)
+    X, Y, n = f.X, f.given, len(f.X)
+    W = start(X)
+    distances = np.sum(((X @ W)[:, None] - (X @ W)[None]) ** 2, axis=2)
+    K = np.exp(-distances / (2 * 0.8**2))
+    degrees = K.sum(axis=1) + 0.3 * K.sum(axis=1).mean()
+    H = np.eye(n) - 1 / n
+    Q = H @ (K / np.sqrt(np.outer(degrees, degrees))) @ H
+    expected = 0.7 * np.trace(Y.T @ Q @ Y) - np.linalg.eigvalsh(Q)[-2:].sum()
+    assert f.value(W) == pytest.approx(expected, abs=1e-10)
+
+
+def test_landmarks_change_the_value_by_what_they_leave_out():
+    exact, approximate = objective(1.5, landmarks=False), objective(1.5, landmarks=True)
+    W = start(exact.X)
+    point = approximate.at(W)
+    assert 0 < point.error <= 1e-3
+    assert len(approximate.landmarks) <= 40
+    assert point.value == pytest.approx(exact.value(W), abs=5 * point.error)
+    ours, theirs = approximate.value_and_gradient(W)[1], exact.value_and_gradient(W)[1]
+    assert np.linalg.norm(ours - theirs) <= 0.01 * np.linalg.norm(theirs)
+
+
+@pytest.mark.parametrize("sigma", [0.4, 0.8, 1.6, 4.0])
+def test_a_descent_is_monotone_and_ends_at_a_stationary_point(sigma):
+    X, Y, _ = rows()
+    for seed in range(3):
+        problem = Problem(3, 2, 1.0, Gaussian(sigma))
+        found = descend(problem, X, Y, start(X, seed=seed), LBFGS(), rng=np.random.default_rng(0))
+        assert found.status is Status.CONVERGED
+        assert np.all(np.diff(found.history["value"]) <= 1e-12)
+        exact = ReducedObjective(X, Y, problem.kernel, 3, 1.0)
+        residual = first_order_residual(found.W, exact.value_and_gradient(found.W)[1])
+        assert residual <= 2e-3  # of the exact kernel: one more exact step would hardly move W
+        assert np.array_equal(found.kernel_map.labels(X @ found.W), found.labels)
+
+
+def test_a_descent_finds_the_hidden_clusters_from_a_random_start():
+    X, Y, data = rows(300)
+    found = descend(Problem(3, 2, 1.0, Gaussian(1.2)), X, Y, start(X, seed=1), LBFGS(), rng=np.random.default_rng(0))
+    assert nmi(found.labels, data.alternative) > 0.9
+    assert nmi(found.labels, data.given) < 0.05
+
+
+def test_a_callback_sees_every_step_and_can_stop_it():
+    X, Y, _ = rows()
+    seen = []
+
+    def stop(number, value, embedding):
+        seen.append((number, value, embedding.U.shape))
+        return number == 3
+
+    problem = Problem(3, 2, 1.0, Gaussian(0.8))
+    found = descend(problem, X, Y, start(X), LBFGS(), callback=stop, rng=np.random.default_rng(0))
+    assert found.status is Status.CANCELLED
+    assert [number for number, *_ in seen] == [1, 2, 3]
+    assert {shape for *_, shape in seen} == {(120, 3)}
+
+
+def test_one_cluster_and_two():
+    X, Y, _ = rows()
+    for k in (1, 2):
+        found = descend(Problem(k, 1, 1.0, Gaussian(1.0)), X, Y, start(X, 1), LBFGS(), rng=np.random.default_rng(0))
+        assert set(found.labels) == set(range(k))
+        assert found.values.shape == (k,)
