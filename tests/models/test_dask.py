@@ -136,6 +136,7 @@ def test_the_fit_is_that_of_the_same_rows_in_memory(client, stored, local, monke
     assert np.allclose(projected.compute(), model.transform(stored.X), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_labels_in_memory_and_a_persisted_array(client, stored, local):
     X = lazily(stored.folder / "rows.npy", D).persist()
     model = KDAC(**FIXED, engine="lowrank").fit(X, stored.known)
@@ -143,6 +144,7 @@ def test_labels_in_memory_and_a_persisted_array(client, stored, local):
     assert model.overlap_ < 0.05
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_does_not_lose_the_run(client, stored, local):
     X = lazily(stored.folder / "rows.npy", D).persist()
     distributed.wait(X)

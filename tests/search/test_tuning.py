@@ -153,7 +153,7 @@ def test_two_processes_find_the_same(data, tuning):
     assert np.allclose(side_by_side.parameters["init"], tuning.parameters["init"])
 
 
-@pytest.mark.parametrize("rule", ["separation", "paper"])
+@pytest.mark.parametrize("rule", ["separation", pytest.param("paper", marks=pytest.mark.slow)])
 def test_an_interrupted_search_goes_on_where_it_stopped(data, rule, request, tmp_path):
     whole = request.getfixturevalue("tuning" if rule == "separation" else "paper")
     asked = {"n_clusters": 2, "rule": rule, "resume": tmp_path / "kept", "random_state": 0}
