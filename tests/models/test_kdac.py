@@ -26,7 +26,7 @@ from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
 from altclust.core.problem import Problem, indicators
 from altclust.core.solvers import Status, subspace_distance
-from altclust.datasets import growth, moons
+from altclust.datasets import growth, moons, views
 
 # scikit-learn itself skips this one unless SCIPY_ARRAY_API is set; arrays of other libraries become numpy's here
 EXPLAINED_SKIPS = {"check_array_api_input"}
@@ -350,3 +350,14 @@ def test_one_objective_is_minimised_saved_and_predicts(tmp_path):
     again = KDAC.load(tmp_path / "view.npz")
     assert np.array_equal(again.predict(X), model.labels_)
     assert again.solver == "lbfgs"
+
+
+def test_one_objective_tells_its_progress_with_several_clusters():
+    data = views(120, ("blobs", "blobs"), (2, 3), random_state=0)
+    seen = []
+    fixed = {"n_clusters": 3, "n_components": 2, "sigma": 1.5, "solver": "lbfgs", "random_state": 0}
+    model = KDAC(**fixed, callback=seen.append).fit(data.X, data.given)
+    assert [progress.done for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert all(0 <= progress.overlap <= 1 for progress in seen)
+    with pytest.warns(ConvergenceWarning, match="after 2 rounds .W or U last moved by .*e"):
+        KDAC(**fixed, max_iter=2, tol=1e-9).fit(data.X, data.given)

@@ -185,3 +185,9 @@ def test_any_frame_has_finite_effects_and_sentences(columns, codes):
         sentence = cluster_sentence(f"cluster {cluster}", codes.count(cluster), 12, features)
         assert sentence.endswith(".")
         assert "nan" not in sentence.replace("column", "")
+
+
+def test_a_mean_of_zeros_up_to_rounding_is_zero():
+    assert with_others(3.89e-16, 0.642) == "0.000 (others 0.642)"
+    assert with_others(-2.2e-16, 0.671) == "0.000 (others 0.671)"
+    assert with_others(3e-16, 5e-16) == "3e-16 (others 5e-16)"

@@ -58,8 +58,8 @@ def descend(
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
-        point = objective.at(W)
-        return callback(number, value, Embedding(_with_constant(point.U), point.values, point.values))
+        U = _with_constant(objective.at(W).U)
+        return callback(number, value, Embedding(U, np.ones(U.shape[1]), np.ones(len(U))))
 
     solver = solver if callback is None else replace(solver, callback=report)
     for _ in range(3):  # landmarks that are enough at the start may be too few at the end
@@ -81,7 +81,7 @@ def descend(
         reach = float(np.min(np.max(problem.kernel.exponent(Z, landmarks), axis=1)))
     map = KernelMap(landmarks, coefficients, offset, centres, problem.kernel, point.sums, reach, point.floor)
     plain = replace(objective, n_clusters=k + 1, floor=0.0, _last=None).at(W)  # the paper's k columns, no floor
-    values, residuals, changes = solution.history.T
+    values, residuals, changes = solution.history[min(1, solution.n_iter) :].T  # one row per step
     history = {"value": values, "residual": residuals, "change_W": changes, "change_U": np.full(len(values), np.nan)}
     history["solver_iterations"] = np.ones(len(values))
     return Result(labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error)

@@ -240,10 +240,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             problem = f"leaves {empty} cluster(s) empty, because many rows are equal: ask for fewer clusters."
             warnings.warn(FitWarning(problem, argument="n_clusters", value=view.n_clusters), stacklevel=2)
         if view.status != Status.CONVERGED:
-            moves = view.history["change_W"][-1], view.history["change_U"][-1]
+            moved = max(view.history["change_W"][-1], np.nan_to_num(view.history["change_U"][-1]))
             problem = (
-                f"KDAC {view.status} after {view.n_iter} rounds (W and U last moved by {moves[0]:.1e} and "
-                f"{moves[1]:.1e}, tol={self.tol:g}): {REMEDIES[Status(view.status)]}."
+                f"KDAC {view.status} after {view.n_iter} rounds (W or U last moved by {moved:.1e}, tol={self.tol:g}): "
+                f"{REMEDIES[Status(view.status)]}."
             )
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self

@@ -29,7 +29,9 @@ def with_others(inside: float, outside: float) -> str:
     >>> with_others(52134.0, 31040.0), with_others(2014.2, 1987.1), with_others(0.12, 31.04)
     ('52,100 (others 31,000)', '2014 (others 1987)', '0.1 (others 31.0)')
     """
-    least = _decimals(max(inside, outside, key=abs))
+    largest = max(inside, outside, key=abs)
+    inside, outside = (0.0 if abs(mean) < 1e-12 * abs(largest) else mean for mean in (inside, outside))  # rounding
+    least = _decimals(largest)
     pairs = [(_written(inside, decimals), _written(outside, decimals)) for decimals in range(least, least + 4)]
     return "{} (others {})".format(*next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 
