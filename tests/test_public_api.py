@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -72,6 +74,18 @@ def test_the_public_face_is_as_it_was():
         f"The public face changed. Gone: {gone}. New: {new}. If that is meant: "
         "`python -m tests.test_public_api > tests/public_api.txt`, and a line in CHANGELOG.md."
     )
+
+
+def test_public_modules_are_one_module_under_both_names():
+    code = (
+        "import importlib.util, altclust\nfrom altclust.baselines.coala import COALA\nfrom altclust import baselines\n"
+        "import altclust.models.baselines.coala, altclust.core.metrics, altclust.metrics\n"
+        "assert COALA is altclust.models.baselines.coala.COALA is baselines.COALA\n"
+        "assert altclust.metrics is altclust.core.metrics\n"
+        "assert altclust.metrics.__spec__.name == 'altclust.core.metrics'\n"
+        "assert importlib.util.find_spec('plotting') is None\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_what_is_exported_is_documented():

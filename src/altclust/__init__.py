@@ -83,19 +83,23 @@ def __dir__() -> list[str]:
 
 
 class _PublicModules(MetaPathFinder, Loader):
-    """Lets ``from altclust.metrics import nmi`` find the module in its room; it stays one module under both names."""
+    """Lets ``from altclust.metrics import nmi`` find the module in its folder: one module under both names."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        name = fullname.removeprefix(f"{__name__}.")
-        return ModuleSpec(fullname, self) if name != _MODULES.get(name, name) else None
+        package, _, name = fullname.partition(".")
+        moved = _MODULES.get(name.partition(".")[0], "")
+        return ModuleSpec(fullname, self) if package == __name__ and "." in moved else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(f".{_MODULES[spec.name.rpartition('.')[2]]}", __name__)
-        self._own = module.__spec__
+        first, dot, rest = spec.name.partition(".")[2].partition(".")
+        module = import_module(f".{_MODULES[first]}{dot}{rest}", __name__)
+        spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self._own  # importlib has put that of the public name there
+        assert module.__spec__ is not None
+        module.__spec__ = module.__spec__.loader_state  # importlib has put that of the public name there
 
 
-sys.meta_path.append(_PublicModules())
+if not any(type(finder).__name__ == _PublicModules.__name__ for finder in sys.meta_path):
+    sys.meta_path.insert(0, _PublicModules())

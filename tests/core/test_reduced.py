@@ -114,3 +114,26 @@ def test_one_cluster_and_two():
         found = descend(Problem(k, 1, 1.0, Gaussian(1.0)), X, Y, start(X, 1), LBFGS(), rng=np.random.default_rng(0))
         assert set(found.labels) == set(range(k))
         assert found.values.shape == (k,)
+
+
+def test_both_roundings_find_the_clusters():
+    X, Y, data = rows(200)
+    for rounding in ("kmeans", "cluster_qr"):
+        problem, rng = Problem(3, 2, 1.0, Gaussian(1.2)), np.random.default_rng(0)
+        found = descend(problem, X, Y, start(X, seed=1), LBFGS(), rounding=rounding, rng=rng)
+        assert nmi(found.labels, data.alternative) > 0.9
+        assert np.mean(found.kernel_map.labels(X @ found.W) == found.labels) > 0.98
+
+
+def test_more_clusters_than_landmarks_use_the_exact_kernel():
+    X, Y, _ = rows()
+    found = descend(Problem(30, 2, 1.0, Gaussian(50.0)), X, Y, start(X), LBFGS(), rng=np.random.default_rng(0))
+    assert found.values.shape == (30,)
+    assert len(found.kernel_map.landmarks) == len(X)
+
+
+@pytest.mark.parametrize("memory", [1, 3])
+def test_memory_bounds_what_is_remembered(memory):
+    X, Y, _ = rows()
+    f = ReducedObjective(X, Y, Gaussian(1.0), 3, 1.0)
+    assert LBFGS(memory=memory)(f, start(X)).status is Status.CONVERGED

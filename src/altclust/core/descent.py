@@ -58,12 +58,15 @@ def descend(
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
-        U = _with_constant(objective.at(W).U)
+        U = _with_constant(objective.at(W).U)[:, : problem.n_clusters]
         return callback(number, value, Embedding(U, np.ones(U.shape[1]), np.ones(len(U))))
 
     solver = solver if callback is None else replace(solver, callback=report)
-    for _ in range(3):  # landmarks that are enough at the start may be too few at the end
-        objective.find_landmarks(W, rng)
+    for attempt in range(3):  # landmarks that are enough at the start may be too few at the end
+        if attempt < 2:
+            objective.find_landmarks(W, rng)
+        else:
+            objective = replace(objective, landmarks=None, _last=None)
         with fitting_threads(1 if objective.landmarks is not None else len(X)):
             solution = solver(objective, W)
         W = solution.W
@@ -74,8 +77,8 @@ def descend(
     Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
     labels, centres = round_to_labels(_with_constant(point.U)[:, :k], k, rounding, rng)
     landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
-    coefficients = np.column_stack([np.zeros(len(landmarks)), point.coefficients])[:, :k]
-    offset = np.concatenate([[-(n**-0.5)], point.offset])[:k]
+    coefficients = np.column_stack([point.coefficients, np.zeros(len(landmarks))])[:, :k]
+    offset = np.append(point.offset, -(n**-0.5))[:k]
     reach = 0.0
     if objective.landmarks is not None:
         reach = float(np.min(np.max(problem.kernel.exponent(Z, landmarks), axis=1)))
@@ -88,5 +91,5 @@ def descend(
 
 
 def _with_constant(U: Array) -> Array:
-    """U with the constant vector, which H has removed: with it, k − 1 eigenvectors tell k clusters apart."""
-    return np.column_stack([np.full(len(U), len(U) ** -0.5), U])
+    """U and the constant vector, which H has removed: with it, k − 1 eigenvectors tell k clusters apart."""
+    return np.column_stack([U, np.full(len(U), len(U) ** -0.5)])

@@ -94,7 +94,8 @@ class ReducedObjective:
         some = sample_rows(len(Z), SAMPLED, rng)
         self._wanted = TOLERANCE * max(1.0 - float(np.mean(self.kernel.gram(Z[some]))), TINY)
         found, error = choose_landmarks(Z, self.kernel, self._wanted, most, rng)
-        self.landmarks, self._last = (found if error <= self._wanted else None), None
+        enough = error <= self._wanted and len(found) > self.n_clusters
+        self.landmarks, self._last = (found if enough else None), None
 
     def are_enough(self, W: Array) -> bool:
         """Whether the landmarks still leave out little at another W."""
@@ -174,7 +175,7 @@ class ReducedObjective:
         R = cholesky(M, lower=True)
         B = solve_triangular(R, C.T, lower=True).T
         error = max(0.0, 1 - float(np.sum(B * B)) / len(B))
-        degrees = B @ B.sum(axis=0)
+        degrees = np.maximum(B @ B.sum(axis=0), 1.0)  # like every true degree, also of a row that landmarks miss
         floor = self.floor * float(degrees.mean())
         degrees += floor
         B /= np.sqrt(degrees)[:, None]

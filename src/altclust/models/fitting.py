@@ -109,7 +109,8 @@ class CountedRounds:
     def __call__(self, progress: Progress) -> bool:
         """Called after each round of a sample."""
         self.count += 1
-        self.ended = self.ended or bool(self.callback(replace(progress, done=self.count)))
+        total = self.count - progress.done + progress.total
+        self.ended = self.ended or bool(self.callback(replace(progress, done=self.count, total=total)))
         return self.ended
 
 
@@ -129,17 +130,12 @@ def best_of_starts(
     """The result with the lowest cost over all starts, and the problem with the chosen q."""
     choose_q, limits = parameters.n_components is None, options.limits(given)
     solver, rounding = options.solver, options.rounding
-    reduced = isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray)
-    first = _for_start(engine, given, parameters, rng) if reduced else engine
-    problem, starts = make_starts(problem, first, parameters.init, choose_q, options.n_init, rng)
+    if isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray):
+        return _best_descent(problem, engine, given, parameters, options, solver, rng)
+    problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
     best: Result | None = None
     for W, embedding in starts:
-        if isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and reduced:
-            stop = replace(solver, tol=min(solver.tol, options.tol / 10), max_iter=options.max_iter)
-            seen = {"callback": limits["callback"], "rounding": rounding, "rng": rng}
-            result = descend(problem, engine.X, engine.given, W, stop, **seen)
-        else:
-            result = solve(problem, engine, solver, W, embedding, rounding=rounding, rng=rng, **limits)
+        result = solve(problem, engine, solver, W, embedding, rounding=rounding, rng=rng, **limits)
         if best is None or result.cost < best.cost:
             best = result
         if result.status is Status.CANCELLED:
@@ -148,16 +144,37 @@ def best_of_starts(
     return problem, best
 
 
-def _for_start(
-    engine: ExactEngine, given: Sequence[np.ndarray], parameters: Parameters, rng: np.random.Generator
-) -> ExactEngine:
-    """An engine over a sample of the rows, which is enough for the spectral start."""
-    rows = sample_rows(len(engine.X), STARTED, rng)
-    if len(rows) == len(engine.X):
-        return engine
-    X = engine.X[rows]
-    Y = indicators([codes[rows] for codes in given], len(rows), parameters.scaling)
-    return DenseEngine(X - X.mean(axis=0), Gaussian(parameters.sigma), Y)
+def _best_descent(
+    problem: Problem,
+    engine: DenseEngine,
+    given: Sequence[np.ndarray],
+    parameters: Parameters,
+    options: SolveOptions,
+    solver: LBFGS,
+    rng: np.random.Generator,
+) -> tuple[Problem, Result]:
+    """The lowest minimum of the reduced objective over all starts; a sample is enough for the spectral start."""
+    X, n = engine.X, len(engine.X)
+    rows = sample_rows(n, STARTED, rng)
+    few, codes = X[rows] - X[rows].mean(axis=0), [one[rows] for one in given]
+    sampled = DenseEngine(few, problem.kernel, indicators(codes, len(rows), parameters.scaling))
+    begun = replace(problem, novelty_weight=for_sample(parameters, len(rows), n).novelty_weight)
+    choose_q = parameters.n_components is None
+    begun, starts = make_starts(begun, sampled, parameters.init, choose_q, options.n_init, rng)
+    problem = replace(problem, n_components=begun.n_components)
+    limited = replace(
+        solver, tol=min(solver.tol, options.tol / 10), max_iter=min(solver.max_iter, options.max_iter), callback=None
+    )
+    callback = options.limits(given)["callback"]
+    best: Result | None = None
+    for W, _ in starts:
+        result = descend(problem, X, engine.given, W, limited, callback=callback, rounding=options.rounding, rng=rng)
+        if best is None or result.history["value"][-1] < best.history["value"][-1]:
+            best = result
+        if result.status is Status.CANCELLED:
+            break
+    assert best is not None
+    return problem, best
 
 
 def warn_of_rank(asked: int | None, rank: int) -> None:
@@ -214,7 +231,7 @@ def fit_in_memory(
         novelty_weight=parameters.novelty_weight,
         subtract_given=parameters.subtract_given,
         n_components=W.shape[1],
-        n_clusters=len(result.values),
+        n_clusters=problem.n_clusters,
         engine=f"{kind}: {reason}",
         approximation_error=result.error,
         history=result.history,

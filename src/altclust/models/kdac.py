@@ -80,8 +80,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
     solver : {"ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
-        "lbfgs" minimises one objective in which U and D are functions of W, where the rows are in memory; the others
-        alternate between D, W and U, see docs/solvers.md.
+        "lbfgs" minimises one objective in which U and D are functions of W, if X is a numpy table and the engine is
+        dense; the others alternate between D, W and U, see docs/solvers.md.
         The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int

@@ -53,6 +53,7 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
         if kind is None:
             raise InputError(f"solver={params['solver']!r} cannot be saved: only altclust's own solvers can.")
         params["solver"] = {"name": kind, **asdict(params["solver"])}
+        params["solver"].pop("callback", None)
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {f"{name}_": getattr(view, name) for name in SCALARS} | {"n_features_in_": len(view.mean)}
@@ -99,6 +100,8 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     sizes = {"landmarks": (r, q), "coefficients": (r, k), "offset": (k,), "centres": (k, k), "weights": (r,)}
     parts = {name: _floats(arrays, f"map.{name}", *sizes[name]) for name in MAP_ARRAYS}
     reach, floor = (_plain(name, meta.get(name, 0.0), "float") for name in ("reach", "floor"))
+    if not (isfinite(reach) and reach <= 0 and isfinite(floor) and floor >= 0):
+        raise ValueError(f"reach is {reach} and floor is {floor}")
     confidence = meta.get("confidence")
     if confidence is not None:
         reference = np.array(confidence["reference"], dtype=float)
@@ -130,6 +133,8 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray]
         params["init"] = check_start(arrays["init"], d, None) if arrays["init"].dtype.kind == "f" else None
     if isinstance(params.get("solver"), dict):
         values = dict(params["solver"])
+        if "callback" in values:
+            raise ValueError("solver has a callback")
         params["solver"] = check_solver(_dataclass(SOLVERS[values.pop("name")], values))
         if getattr(params["solver"], "eigen", "auto") not in METHODS:
             raise ValueError(f"solver has eigen={short_repr(params['solver'].eigen)}")

@@ -74,9 +74,9 @@ class LBFGS:
             value, gradient = objective.value_and_gradient(W)
             slope = horizontal(W, gradient)
             moved, turned = horizontal(W, W - last), slope - horizontal(W, last_slope)
-            moves = [(horizontal(W, a), horizontal(W, b)) for a, b in moves[1 - self.memory :]]
+            moves = [(horizontal(W, a), horizontal(W, b)) for a, b in moves]
             if np.sum(moved * turned) > 1e-10 * np.linalg.norm(moved) * np.linalg.norm(turned):
-                moves.append((moved, turned))
+                moves = [*moves, (moved, turned)][-max(self.memory, 1) :]
             history.append((value, first_order_residual(W, gradient), subspace_distance(last, W)))
             if self.callback is not None and self.callback(len(history) - 1, value, W):
                 status = Status.CANCELLED
