@@ -17,7 +17,9 @@ from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
 from altclust.core.problem import ExactEngine, Gamma, KernelObjective, Problem, indicators
+from altclust.models.kdac import KDAC
 from altclust.search.heuristics import median_distance
+from altclust.search.significance import AssessOptions
 
 matplotlib.use("Agg")
 
@@ -38,6 +40,13 @@ def examples(quick: int, suppress: tuple[HealthCheck, ...] = ()) -> settings:
         deadline=None,
         suppress_health_check=suppress,
     )
+
+
+@pytest.fixture
+def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the searches of a significance test, where the test itself is not what is tested; all of them nightly."""
+    if not NIGHTLY:
+        monkeypatch.setattr(KDAC, "_tests", AssessOptions(rows=100, shuffles=4, resamples=2))
 
 
 needs_files = pytest.mark.skipif(

@@ -20,10 +20,10 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-N, D, SAMPLED = 60_000, 8, 5000
+N, D, SAMPLED = 24_000, 8, 5000
 FEW = SampleOptions(first=300, most=SAMPLED)
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
-EDGES = (0, 4000, 4001, 11_000, 18_000, 25_000, 31_000, 37_000, 43_000, 49_000, 55_000, N)
+EDGES = (0, 4000, 4001, 11_000, 18_000, N)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_fit_is_that_of_the_same_rows_in_memory(client, stored, local, monke
     assert taken == [SAMPLED]
     assert len(gathered) > 5
     assert sorted(gathered)[-1] == SAMPLED * (D * 8 + 4)
-    assert sorted(gathered)[-2] < 100_000  # sums; all rows are 3,840,000 bytes
+    assert sorted(gathered)[-2] < 100_000  # sums; all rows are 1,536,000 bytes
 
     assert isinstance(model.labels_, da.Array)
     assert model.labels_.shape == (N,)

@@ -295,15 +295,22 @@ def test_an_exact_kernel_that_does_not_fit_is_not_the_end(monkeypatch):
         KDAC(**FIXED, engine="dense").fit(X, known)
 
 
+NARROW = {"n_components": 3, "sigma": 0.1, "max_iter": 1, "memory_limit": 1e7, "random_state": 0}
+
+
 def test_too_narrow_a_kernel_falls_back_to_exact_tiles():
     X, known, _ = blobs(1300)
-    asked = {"n_components": 3, "sigma": 0.1, "max_iter": 1, "memory_limit": 1e7, "random_state": 0}
-    model = quiet(KDAC(2, **asked), X, known)
+    model = quiet(KDAC(2, **NARROW), X, known)
     assert model.engine_.startswith("tiles: 1000 landmarks would leave out 0.")
     assert model.approximation_error_ == 0
     assert len(model.labels_) == 1300
+
+
+@pytest.mark.slow
+def test_too_narrow_a_kernel_warns_where_landmarks_were_asked_for():
+    X, known, _ = blobs(1300)
     with pytest.warns(UserWarning, match="1000 landmarks leave out 0.*choose a larger sigma"):
-        rough = quiet(KDAC(2, **asked, engine="lowrank"), X, known)
+        rough = quiet(KDAC(2, **NARROW, engine="lowrank"), X, known)
     assert 0.04 < rough.approximation_error_ < 0.3
 
 

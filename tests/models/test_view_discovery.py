@@ -40,7 +40,7 @@ def test_what_is_given_is_not_found_again(data):
     assert found.views_[0].overlap_ < 0.05
 
 
-def test_noise_has_no_view():
+def test_noise_has_no_view(few_shuffles):
     X = np.random.default_rng(0).standard_normal((50, 3))
     found = ViewDiscovery(estimator=KDAC(2, n_components=1), random_state=0).fit(X)
     assert found.n_views_ == 0

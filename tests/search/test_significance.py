@@ -95,7 +95,7 @@ def test_a_second_view_is_told_from_chance():
     assert sure.score > sure.reference.max()
 
 
-def test_noise_beside_what_is_given_is_chance():
+def test_noise_beside_what_is_given_is_chance(few_shuffles):
     data = views(some(60, 120), ("blobs",), (2,), noise_columns=some(3, 5), random_state=0)
     sure = KDAC(2, n_components=1, random_state=0).fit(data.X, data.given).confidence_
     assert sure.p_value > 0.05

@@ -364,7 +364,7 @@ def test_views_until_chance(folder, altclust):
     assert "View 2: Not significant: " in words(done.stdout)
 
 
-def test_views_of_noise_says_why_there_are_none(folder, altclust):
+def test_views_of_noise_says_why_there_are_none(folder, altclust, few_shuffles):
     X = np.random.default_rng(1).standard_normal((40, 2))
     pd.DataFrame(X, columns=list("ab")).to_csv(folder / "noise.csv", index=False)
     done = altclust("views", "noise.csv")
@@ -386,13 +386,8 @@ def test_ctrl_c_while_python_still_imports(folder):
     assert not (folder / "altclust-out").exists()
 
 
-def test_version(folder):
-    done = subprocess.run(
-        [sys.executable, "-c", "from altclust.apps.cli.main import main; main()", "--version"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+def test_version(altclust):
+    done = altclust("--version")
     assert done.stdout.startswith("altclust 0.")
 
 
