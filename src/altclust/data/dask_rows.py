@@ -158,7 +158,8 @@ def _compute(*wanted: Any) -> Any:
     if not hasattr(client, "scheduler_info"):  # local threads or processes, or a user-defined scheduler
         return dask.compute(*wanted)
     with _cluster_in_words(client):
-        futures = client.compute(wanted)
+        # Optimised graphs reuse keys of other tasks, which the scheduler may still be forgetting (dask issue 9888).
+        futures = client.compute(wanted, optimize_graph=False)
         _await(client, futures)
         return client.gather(futures)
 
