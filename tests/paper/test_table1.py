@@ -181,6 +181,7 @@ def test_the_list_of_data_sets(tmp_path, monkeypatch):
     assert "1041 x 139" in lines["webkb_139"]
     assert "not downloaded" in lines["webkb_139"]
     assert "generated" in lines["moons"]
+    assert "package" in lines["penguins"]
     assert "data folder" in lines["small_gaussian_40"]
 
 

@@ -1,4 +1,4 @@
-"""Data sets with more than one meaningful clustering: generated at any size, or the paper's own files.
+"""Data sets with more than one meaningful clustering: generated, part of the package, or the paper's files.
 
 >>> from altclust.datasets import moons
 >>> data = moons(400, random_state=0)
@@ -20,6 +20,7 @@ from altclust.datasets.loaders import (
     load_small_gaussians,
     load_webkb,
 )
+from altclust.datasets.penguins import penguins
 from altclust.datasets.views import views
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "load_small_gaussians",
     "load_webkb",
     "moons",
+    "penguins",
     "small_gaussians",
     "views",
 ]

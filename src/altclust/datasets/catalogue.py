@@ -8,6 +8,7 @@ from typing import Literal
 from altclust.datasets import generators, loaders
 from altclust.datasets.cache import data_folder
 from altclust.datasets.dataset import Dataset
+from altclust.datasets.penguins import penguins
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,9 @@ class CatalogueEntry:
         The shape of X; for a generated set, that of the default arguments.
     labels : tuple of str
         The known clusterings, the given one first.
-    origin : {"generated", "file"}
-        Whether it is computed here, with any number of rows, or read from the authors' files.
+    origin : {"generated", "package", "file"}
+        Whether it is computed here, with any number of rows, is part of the package, or is read from the authors'
+        files.
     description : str
         A one-line description.
     load : callable
@@ -36,7 +38,7 @@ class CatalogueEntry:
     n_samples: int
     n_features: int
     labels: tuple[str, ...]
-    origin: Literal["generated", "file"]
+    origin: Literal["generated", "package", "file"]
     description: str
     load: Callable[[], Dataset] = field(repr=False)
     files: tuple[str, ...] = ()
@@ -77,6 +79,11 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
         "growth", 128, 64, _DIAMOND, "generated",
         "four Gaussians in two columns, all other columns noise",
         partial(generators.growth, random_state=0),
+    ),
+    CatalogueEntry(
+        "penguins", 333, 4, ("species", "sex"), "package",
+        "the Palmer penguins: four measurements of birds of three species",
+        penguins,
     ),
     CatalogueEntry(
         "small_gaussian_40", 40, 2, _SIGNS, "file",
@@ -132,4 +139,4 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
         for d in loaders.GROWTH_COLUMNS
     ),
 )  # fmt: skip
-"""All data sets: the generated ones, then the authors' files."""
+"""All data sets: the generated ones, the penguins, then the authors' files."""

@@ -56,13 +56,13 @@ def _root(
 
 @app.command(epilog="\nExample:\n\n    altclust datasets\n")
 def datasets() -> None:
-    """List the data sets: the generated ones, and the paper's, with whether their files are in the data folder."""
+    """List the data sets: generated, in the package, or the paper's, and whether their files are in the data folder."""
     table = Table(title=f"Data sets; the data folder is {data_folder()}")
     table.add_column("name", no_wrap=True)
     for column in ("rows x columns", "labels", "where", "description"):
         table.add_column(column)
     for entry in CATALOGUE:
-        where = entry.origin if entry.origin == "generated" else "data folder" if entry.at_hand else "not downloaded"
+        where = entry.origin if entry.origin != "file" else "data folder" if entry.at_hand else "not downloaded"
         size = f"{entry.n_samples} x {entry.n_features}"
         table.add_row(entry.name, size, ", ".join(entry.labels) or "–", where, entry.description)
     Console().print(table)
