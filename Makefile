@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test coverage lint docs bench scale quality load nightly oldest lock audit release clean
 
 demo: $(READY)
-	$(BIN)/python examples/moon.py --out demo
+	$(BIN)/python examples/penguins.py --out demo
 
 # The quick tests, in about 5 minutes on 2 cores; `make nightly` runs all.
 test: $(READY)
@@ -44,8 +44,7 @@ scale: $(READY)
 quality: $(READY)
 	mkdir -p benchmarks/out
 	$(BIN)/python benchmarks/quality.py --jobs 2 --out benchmarks/out/quality.jsonl
-	$(BIN)/python benchmarks/criteria.py --jobs 2 --out benchmarks/out/criteria.jsonl
-	$(BIN)/python benchmarks/confidence.py --jobs 2 --out benchmarks/out/confidence.jsonl
+	$(BIN)/python benchmarks/calibration.py --jobs 2 --out benchmarks/out/calibration.jsonl
 
 # The page with 20 visitors, and what one long search costs the others.
 load: $(READY)

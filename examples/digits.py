@@ -60,7 +60,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the report")
     parser.add_argument("--rows", type=int, default=None, help="use only the first ROWS images")
-    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="test significance")
+    parser.add_argument("--significance", action=argparse.BooleanOptionalAction, default=True, help="test significance")
     arguments = parser.parse_args()
 
     data = load_digits()
@@ -81,13 +81,13 @@ def main() -> None:
         print(f"  {name}: cluster 1 is {abs(gap):.1f} standard deviations {'above' if gap > 0 else 'below'} cluster 0.")
     strongest = gaps.abs().idxmax()
     print(f"The new clusters differ most in {strongest}. Handwriting has no sharp classes: they split one cloud.")
-    if arguments.confidence:
-        print(model.confidence_.verdict)
+    if arguments.significance:
+        print(model.significance_.verdict)
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     picture, report = arguments.out / "digits.png", arguments.out / "digits.html"
     draw(images, digits, model.labels_).savefig(picture, dpi=110)
-    model.report(report, confidence=arguments.confidence)
+    model.report(report, significance=arguments.significance)
     print(f"Open {picture} to see the mean images, {report} for the report.")
 
 

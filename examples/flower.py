@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture and the report")
     parser.add_argument("--rows", type=int, default=4000, help="approximate number of squares")
-    parser.add_argument("--confidence", action=argparse.BooleanOptionalAction, default=True, help="test significance")
+    parser.add_argument("--significance", action=argparse.BooleanOptionalAction, default=True, help="test significance")
     arguments = parser.parse_args()
 
     photo = load_sample_image("flower.jpg") / 255
@@ -77,13 +77,13 @@ def main() -> None:
         gaps = (means[1] - means[0]).sort_values(key=abs, ascending=False)
         said = ", ".join(f"{name} {gap:+.1f}" for name, gap in gaps.items())
         print(f"  Within the {'flower' if part == flower else 'rest'}, cluster 1 minus cluster 0 in sd: {said}.")
-    if arguments.confidence:
-        print(model.confidence_.verdict)
+    if arguments.significance:
+        print(model.significance_.verdict)
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     picture, report = arguments.out / "flower.png", arguments.out / "flower.html"
     draw(small, given, model.labels_).savefig(picture, dpi=100)
-    model.report(report, X, given, confidence=arguments.confidence)
+    model.report(report, X, given, significance=arguments.significance)
     print(f"Open {picture} to see both, {report} for the report.")
 
 

@@ -29,7 +29,7 @@ def describe(title: str, model: KDAC, X: pd.DataFrame, cultivar: pd.Series) -> N
     apart = (means.max(axis=1) - means.min(axis=1)).nlargest(4)
     print(f"\n{title}: {model.n_clusters_} clusters of {np.bincount(model.labels_)} bottles.")
     print("  They differ most in " + ", ".join(f"{name} ({gap:.1f} sd)" for name, gap in apart.items()) + ".")
-    print(f"  {model.confidence_.verdict}")
+    print(f"  {model.significance_.verdict}")
     print("  Bottles of each cultivar in each cluster:")
     counts = pd.crosstab(cultivar.rename("cultivar"), pd.Series(model.labels_, X.index, name="cluster"))
     print("    " + counts.to_string().replace("\n", "\n    "))
@@ -64,7 +64,7 @@ def main() -> None:
 
     describe("The first view, with nothing given", first, X, cultivar)
     describe("Another view, with the first given", second, X, cultivar)
-    if not second.confidence_.is_real:
+    if not second.significance_.is_real:
         print("\nThe clusters of the second view overlap, so the test does not find them significant.")
         print("That does not prove them meaningless: see how they differ, and compare them with the cultivars.")
 

@@ -43,10 +43,10 @@ def examples(quick: int, suppress: tuple[HealthCheck, ...] = ()) -> settings:
 
 
 @pytest.fixture
-def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Half of the searches of a significance test, where the test itself is not what is tested; all of them nightly."""
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small significance test, where the test itself is not what is tested; the whole one nightly."""
     if not NIGHTLY:
-        monkeypatch.setattr(KDAC, "_tests", AssessOptions(rows=100, shuffles=4, resamples=2))
+        monkeypatch.setattr(KDAC, "_tests", AssessOptions(rows=120, splits=1, draws=39))
 
 
 needs_files = pytest.mark.skipif(

@@ -63,8 +63,8 @@ def folder(tmp_path, monkeypatch):
     table["segment"] = np.array(["budget", "regular", "premium"])[segment]
     table.to_csv(tmp_path / "customers.csv", index=False)
     monkeypatch.chdir(tmp_path)
-    # `confidence_` has its own tests; here four of its dozen searches, on fewer rows, are enough.
-    monkeypatch.setattr(altclust.KDAC, "_tests", AssessOptions(rows=60, shuffles=2, resamples=1))
+    # `significance_` has its own tests; here a small one is enough.
+    monkeypatch.setattr(altclust.KDAC, "_tests", AssessOptions(rows=60, splits=1, draws=19))
     return tmp_path
 
 

@@ -11,8 +11,8 @@ from tests.conftest import some
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 STORIES = {  # few rows, but enough to find something; the dozen searches of a verdict are left to one of them
-    "digits": ["--rows", str(some(150, 240)), "--no-confidence"],
-    "flower": ["--rows", "800", "--no-confidence"],
+    "digits": ["--rows", str(some(150, 240)), "--no-significance"],
+    "flower": ["--rows", "800", "--no-significance"],
     "wine": ["--rows", "50"],
 }
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .models.kdac import KDAC
     from .models.view_discovery import ViewDiscovery
     from .report import plotting as plotting
-    from .search.significance import Confidence
+    from .search.significance import Significance
     from .search.tuning import Tuning, tune
 
 __version__ = "0.1.0.dev0"
@@ -34,11 +34,11 @@ __all__ = [
     "KDAC",
     "LBFGS",
     "Certificate",
-    "Confidence",
     "Growth",
     "InputError",
     "Newton",
     "Progress",
+    "Significance",
     "Stiefel",
     "Tuning",
     "ViewDiscovery",
@@ -48,7 +48,7 @@ __all__ = [
 
 _HOMES = {
     "Certificate": "core.certificate",
-    "Confidence": "search.significance",
+    "Significance": "search.significance",
     "KDAC": "models.kdac",
     **dict.fromkeys(("ISM", "LBFGS", "Growth", "Newton", "Stiefel"), "core.solvers"),
     "open_rows": "data.opening",

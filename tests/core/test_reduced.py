@@ -48,6 +48,20 @@ def test_the_gradient_is_that_of_finite_differences(sigma, landmarks, floor):
         assert np.allclose(f.value_and_phi(W)[1] @ W, gradient, atol=1e-10)
 
 
+def test_the_pull_is_part_of_value_gradient_and_phi():
+    X = np.random.default_rng(0).standard_normal((40, 5))
+    X -= X.mean(axis=0)
+    rng = np.random.default_rng(1)
+    W, anchor = (np.linalg.qr(rng.standard_normal((5, 2)))[0] for _ in range(2))
+    Y = np.zeros((len(X), 0))
+    held = ReducedObjective(X, Y, Gaussian(1.5), 3, 1.0, anchor=anchor, pull=0.7)
+    free = ReducedObjective(X, Y, Gaussian(1.5), 3, 1.0)
+    assert free.value(W) - held.value(W) == pytest.approx(0.35 * np.sum((anchor.T @ W) ** 2))
+    gradient = free.value_and_gradient(W)[1] - held.value_and_gradient(W)[1]
+    assert np.allclose(gradient, 0.7 * anchor @ (anchor.T @ W))
+    assert np.allclose(held.value_and_phi(W)[1] @ W, held.value_and_gradient(W)[1])
+
+
 def test_it_is_the_formula_of_eigenvalues():
     f = objective(0.8, landmarks=False)
     X, Y, n = f.X, f.given, len(f.X)

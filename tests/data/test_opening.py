@@ -71,8 +71,8 @@ def test_dask_blocks_without_rows():
 def test_tensors_of_other_precisions():
     torch = pytest.importorskip("torch")
     X, given, _ = table(200)
-    model = fixed().fit(torch.from_numpy(X).half(), given)
-    rounded = fixed().fit(X.astype(np.float16).astype(np.float32), given)
+    model = fixed(solver="ism").fit(torch.from_numpy(X).half(), given)
+    rounded = fixed(solver="ism").fit(X.astype(np.float16).astype(np.float32), given)
     assert np.array_equal(model.labels_, rounded.labels_)
     with pytest.raises(InputError, match="complex"):
         fixed().fit(torch.from_numpy(X).to(torch.complex64), given)

@@ -123,8 +123,9 @@ def test_starts(init):
 
 def test_more_random_starts_never_cost_more():
     X, known, _ = two_views()
-    costs = [KDAC(2, n_components=2, init="random", n_init=n, random_state=3).fit(X, known).cost_ for n in (1, 6)]
-    assert costs[1] <= costs[0] + 1e-9
+    models = [KDAC(2, n_components=2, init="random", n_init=n, random_state=3).fit(X, known) for n in (1, 6)]
+    lowest = [model.history_["value"][-1] for model in models]
+    assert lowest[1] <= lowest[0] + 1e-9
 
 
 def test_several_given_clusterings_are_all_avoided():
@@ -284,7 +285,7 @@ def test_same_seed_same_labels_with_one_or_two_threads():
 def test_more_columns_than_rows():
     data = growth(n=60, d=200, random_state=0)
     X = data.X - data.X.mean(axis=0)
-    model = KDAC(2, n_components=2, random_state=0).fit(X, data.given)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0).fit(X, data.given)
     W = model.components_.T
     assert W.shape == (200, 2)
     assert np.allclose(W.T @ W, np.eye(2), atol=1e-10)
@@ -312,12 +313,12 @@ def test_callback_sees_every_round_and_can_cancel():
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
         model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
     assert [(p.stage, p.done, p.total) for p in seen] == [
-        *(("search", done, 3) for done in (1, 2, 3)),
+        *(("search", done, 6) for done in range(1, 7)),
         *(("fit", done, 100) for done in (1, 2)),
     ]
-    assert [p.share for p in seen[:3]] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert [p.share for p in seen[:6:2]] == pytest.approx([1 / 6, 3 / 6, 5 / 6])
     assert np.isfinite([p.objective for p in seen]).all()
-    assert all(0 <= p.overlap < 0.1 for p in seen)  # the view is new
+    assert all(0 <= p.overlap < 0.1 for p in seen[6:])  # the view is new
     assert len(model.labels_) == len(X)
 
 
@@ -332,7 +333,7 @@ def test_history_is_consistent():
     X, known, _ = two_views()
     model = KDAC(2, n_components=1, sigma=3.0, tol=1e-4, random_state=0).fit(X, known)
     assert set(model.history_) == {"value", "residual", "change_W", "change_U", "solver_iterations"}
-    assert model.history_["change_W"][-1] <= 1e-4
+    assert model.history_["residual"][-1] <= 1e-4
     assert model.status_ == "converged"
     assert model.quality_ <= 2
 
@@ -357,7 +358,8 @@ def test_one_objective_tells_its_progress_with_several_clusters():
     seen = []
     fixed = {"n_clusters": 3, "n_components": 2, "sigma": 1.5, "solver": "lbfgs", "random_state": 0}
     model = KDAC(**fixed, callback=seen.append).fit(data.X, data.given)
-    assert [progress.done for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert [progress.done for progress in seen] == list(range(1, len(seen) + 1))
+    assert len(seen) > model.n_iter_  # there are two starts
     assert all(0 <= progress.overlap <= 1 for progress in seen)
     with pytest.warns(ConvergenceWarning, match="after 2 rounds .W or U last moved by .*e"):
         KDAC(**fixed, max_iter=2, tol=1e-9).fit(data.X, data.given)

@@ -37,7 +37,7 @@ def test_an_old_model_loads_and_does_what_it_did(path, tmp_path):
     assert np.allclose(model.components_ @ model.components_.T, 1)
     assert "minimum" in model.certificate_.verdict
     assert all(hasattr(model, f"{name}_") for name in SCALARS)
-    model.report(tmp_path / "view.html", X, given, confidence=False)
+    model.report(tmp_path / "view.html", X, given, significance=False)
     model.save(tmp_path / "again.npz")
     assert np.array_equal(KDAC.load(tmp_path / "again.npz").predict(X), model.labels_)
     KDAC(**model.get_params()).fit(X, given)

@@ -40,15 +40,15 @@ def test_what_is_given_is_not_found_again(data):
     assert found.views_[0].overlap_ < 0.05
 
 
-def test_noise_has_no_view(few_shuffles):
-    X = np.random.default_rng(0).standard_normal((50, 3))
+def test_noise_has_no_view(few_draws):
+    X = np.random.default_rng(0).standard_normal((70, 3))
     found = ViewDiscovery(estimator=KDAC(2, n_components=1), random_state=0).fit(X)
     assert found.n_views_ == 0
-    assert found.labels_.shape == (50, 0)
+    assert found.labels_.shape == (70, 0)
     assert found.predict(X[:5]).shape == (5, 0)
     assert found.p_values_.shape == (0,)
-    assert not found.rejected_.confidence_.is_real
-    assert found.stopped_ == f"View 1: {found.rejected_.confidence_.verdict}"
+    assert not found.rejected_.significance_.is_real
+    assert found.stopped_ == f"View 1: {found.rejected_.significance_.verdict}"
     assert "Not significant" in found.stopped_
 
 
@@ -57,7 +57,7 @@ def test_auto_stops_at_most_views():
     found = ViewDiscovery(estimator=KDAC(3, n_components=2, sigma=1.0), max_views=1, random_state=0).fit(data.X)
     assert found.n_views_ == 1, found.stopped_
     assert found.stopped_ == "max_views=1 was reached."
-    assert found.p_values_ == pytest.approx([found.views_[0].confidence_.p_value])
+    assert found.p_values_ == pytest.approx([found.views_[0].significance_.p_value])
     assert found.p_values_[0] <= 0.05
     assert nmi(found.labels_[:, 0], data.given) > 0.9
 

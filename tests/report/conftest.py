@@ -48,5 +48,5 @@ def hostile(data):
         "cluster_names": {0: HOSTILE[1], 1: HOSTILE[3]},
         "decisions": HOSTILE,
         "command": HOSTILE[1],
-        "confidence": False,
+        "significance": False,
     }

@@ -101,11 +101,11 @@ def test_a_streamed_model_draws_its_sample():
 
 
 def test_the_report_of_a_model(model, rows, tmp_path):
-    model.report(tmp_path / "view.html", confidence=False)
+    model.report(tmp_path / "view.html", significance=False)
     page = (tmp_path / "view.html").read_text()
     assert "segment" in page
     assert "<d>" not in page
-    model.report(tmp_path / "some.html", rows[0].head(50), rows[1].head(50), confidence=False, name="a few")
+    model.report(tmp_path / "some.html", rows[0].head(50), rows[1].head(50), significance=False, name="a few")
     assert "a few" in (tmp_path / "some.html").read_text()
 
 
@@ -118,4 +118,4 @@ def test_a_notebook_shows_what_was_found_without_computing_more(rows):
     assert "main features" in page
     assert "&lt;d&gt;" in page
     assert "<d>" not in page
-    assert model._view.confidence is model._view.certificate is None
+    assert model._view.significance is model._view.certificate is None

@@ -15,7 +15,7 @@ from altclust.report.verdict import BADGES, headline
 
 @pytest.fixture(scope="module")
 def summary(model, data):
-    return summarise(model, data.X, data.given, confidence=False)
+    return summarise(model, data.X, data.given, significance=False)
 
 
 def test_it_is_plain_json(summary):
@@ -33,7 +33,7 @@ def test_it_says_what_the_model_says(summary, model, data):
     assert summary["history"]["value"] == model.history_["value"].tolist()
     assert sum(w["weight"] for w in summary["weights"]) == pytest.approx(1)
     assert {p["name"]: p["value"] for p in summary["parameters"]}["sigma"] == "1"
-    assert summary["confidence"]["verdict"] is None
+    assert summary["significance"]["verdict"] is None
 
 
 def test_cross_table_counts_every_row(summary, model, data):
@@ -53,7 +53,7 @@ def test_drawn_points_are_the_projected_rows(summary, model, data):
 
 def test_values_in_their_own_units(model, data):
     values = pd.DataFrame({"note": ["a", "b"] * 100, "column 0": data.X[:, 0] * 1000, "given": data.given})
-    summary = summarise(model, data.X, data.given, values=values, ids=range(200), confidence=False)
+    summary = summarise(model, data.X, data.given, values=values, ids=range(200), significance=False)
     assert summary["drawing"]["columns"] == ["column 0", "note"]  # the weightiest first, the given one not at all
     assert summary["drawing"]["ids"][199] == "199"
     named = {f["name"] for c in summary["clusters"] for f in c["features"]}
@@ -64,7 +64,7 @@ def test_values_in_their_own_units(model, data):
 def test_unknown_labels(model, data):
     given = pd.Series(np.array(["x", "y"], dtype=object)[data.given], name="group")
     given[:30] = None
-    summary = summarise(model, data.X, given, confidence=False)
+    summary = summarise(model, data.X, given, significance=False)
     (group,) = summary["given"]
     assert [entry["name"] for entry in group["legend"]] == ["x", "y", "unknown"]
     assert sum(group["counts"][2]) == 30
@@ -79,7 +79,7 @@ def test_given_in_every_shape(shape, model, data):
         "frame": pd.DataFrame({"a": data.given, "b": ["u", None] * 100}),
         "minus one": np.where(np.arange(200) < 5, -1, data.given),
     }[shape]
-    summary = summarise(model, data.X, labels, confidence=False)
+    summary = summarise(model, data.X, labels, significance=False)
     json.dumps(summary, allow_nan=False)
     assert len(summary["given"]) == (2 if shape in ("dict", "frame") else 1)
 
@@ -87,15 +87,15 @@ def test_given_in_every_shape(shape, model, data):
 def test_polars_and_dask(model, data):
     polars, dask = pytest.importorskip("polars"), pytest.importorskip("dask.array")
     names = [f"column {j}" for j in range(4)]
-    plain = summarise(model, data.X, pd.Series(data.given, name="group"), confidence=False)
+    plain = summarise(model, data.X, pd.Series(data.given, name="group"), significance=False)
     given, labels = polars.Series("group", data.given), dask.from_array(model.labels_, chunks=50)
-    assert summarise(model, polars.DataFrame(data.X, schema=names), given, labels=labels, confidence=False) == plain
-    assert summarise(model, dask.from_array(data.X, chunks=50), given, confidence=False) == plain
+    assert summarise(model, polars.DataFrame(data.X, schema=names), given, labels=labels, significance=False) == plain
+    assert summarise(model, dask.from_array(data.X, chunks=50), given, significance=False) == plain
 
 
 def test_nothing_given(data):
     model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(data.X)
-    summary = summarise(model, data.X, confidence=False)
+    summary = summarise(model, data.X, significance=False)
     assert summary["overlap"] is None
     assert summary["given"] == []
     assert summary["drawing"]["jittered"]
@@ -105,22 +105,22 @@ def test_nothing_given(data):
 def test_loaded_model_says_what_was_not_computed(data, tmp_path):
     KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given).save(tmp_path / "view.npz")
     summary = summarise(KDAC.load(tmp_path / "view.npz"), data.X, data.given)
-    assert summary["confidence"]["missing"] == "significance was not tested"
+    assert summary["significance"]["missing"] == "significance was not tested"
     assert summary["headline"]["tone"] == "untested"
 
 
-def test_confidence_is_told(data):
+def test_significance_is_told(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
-    sure = summarise(model, data.X[:60], data.given[:60])["confidence"]
-    assert sure["verdict"] == model.confidence_.verdict
-    assert sure["is_real"] == model.confidence_.is_real
+    sure = summarise(model, data.X[:60], data.given[:60])["significance"]
+    assert sure["verdict"] == model.significance_.verdict
+    assert sure["is_real"] == model.significance_.is_real
 
 
-def test_too_few_rows_for_confidence(data):
+def test_too_few_rows_for_significance(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:12])
     summary = summarise(model, data.X[:12])
     assert "too few rows" in summary["headline"]["sentence"]
-    assert summary["confidence"]["verdict"].startswith("12 rows are too few")
+    assert summary["significance"]["verdict"].startswith("Too few rows to test: 12")
     json.dumps(summary, allow_nan=False)
 
 
@@ -128,7 +128,7 @@ def test_too_few_rows_for_confidence(data):
 def test_wrong_lengths_are_refused(argument, model, data):
     wrong = pd.DataFrame({"x": [1.0, 2.0]}) if argument == "values" else [0, 1]
     with pytest.raises(InputError, match=f"{argument} has 2 rows but X has 200"):
-        summarise(model, data.X, **{argument: wrong}, confidence=False)
+        summarise(model, data.X, **{argument: wrong}, significance=False)
 
 
 def test_a_path_is_refused(model):
@@ -160,8 +160,8 @@ CHANCE = {"p_value": 0.4, "stability": 0.3, "is_real": False, "missing": None}
 UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
 
 
-def said(overlap=0.01, confidence=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
-    return headline([120, 140, 140], overlap, given, weights, confidence, converged)
+def said(overlap=0.01, significance=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
+    return headline([120, 140, 140], overlap, given, weights, significance, converged)
 
 
 def test_sure_only_where_new_and_real():
@@ -178,9 +178,9 @@ def test_chance_is_called_chance():
         found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
         assert found["sentence"].startswith("Not significant: ")
-        assert found["sentence"].endswith("; shuffled data look as clear.")
+        assert found["sentence"].endswith("; rows without clusters look as clear.")
     unstable = said(0.01, CHANCE | {"p_value": 0.05})
-    assert unstable["sentence"].endswith("; another sample of rows gives other clusters.")
+    assert unstable["sentence"].endswith("; halves of the rows give other clusters.")
 
 
 def test_what_resembles_the_given_is_not_new():
@@ -194,11 +194,9 @@ def test_what_resembles_the_given_is_not_new():
 def test_other_tones():
     assert said(None, given=[])["tone"] == "first"
     assert "new" not in said(None, given=[])["badge"].lower()
-    assert said(confidence=UNTESTED)["tone"] == "untested"
-    assert said(confidence=CLEAR | {"stability": 0.6})["tone"] == "shaky"
-    assert "borders differ" in said(confidence=CLEAR | {"stability": 0.6})["sentence"]
-    assert "another sample" in said(confidence=CLEAR | {"stability": 0.2})["sentence"]
-    assert "weakly" in said(confidence=CLEAR | {"p_value": 0.2})["sentence"]
+    assert said(significance=UNTESTED)["tone"] == "untested"
+    assert said(significance=CLEAR | {"stability": 0.6})["tone"] == "shaky"
+    assert "borders differ" in said(significance=CLEAR | {"stability": 0.6})["sentence"]
     assert "but not independent" in said(0.2)["sentence"]
     assert said(converged=False)["sentence"].endswith("The solver did not converge.")
 

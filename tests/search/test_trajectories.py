@@ -5,29 +5,29 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.conftest import NIGHTLY, some
 
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
 from altclust.core.problem import remove_given
 from altclust.datasets import views
-from altclust.search.selection import persistence
+from altclust.search.independent_components import independent_directions
 from altclust.search.spec import SearchSpec, Spec
 from altclust.search.trajectories import (
     CLEAR,
-    COOLED,
-    FANNED,
-    FIRST_CLUSTERS,
-    RESIDUAL,
-    RESIDUAL_CLUSTERS,
+    CLUSTERS,
+    SOURCES,
+    THIN,
+    THIN_CLUSTERS,
+    Shape,
     Trajectory,
-    Trial,
-    independent_directions,
+    follow,
     run,
     separation,
     short_fit,
     trajectories,
 )
+
+PLAIN = ("direct", "direct, in turn")
 
 
 def question(n=100, shapes=("blobs", "blobs"), clusters=(2, 2), seed=0, **kwargs):
@@ -41,11 +41,6 @@ def walk(source):
     return run(question(n_clusters=2, n_components=2)[0], Trajectory(source, 2), 0)
 
 
-def trial(source, stage, labels, k=2):
-    spectrum = np.array([0.9, 0.5, 0.4])
-    return Trial(source, stage, k, 1.0, 1.0, np.eye(3, 1), np.array(labels), spectrum, 0.0, 0.5, 1.0, -1.0)
-
-
 def normalised_spectrum(rows, sigma):
     """All eigenvalues of the centred normalised kernel, largest first, by numpy."""
     K = Gaussian(sigma).gram(rows)
@@ -56,15 +51,27 @@ def normalised_spectrum(rows, sigma):
 
 def test_separation_is_that_of_the_normalised_kernel():
     asked, _ = question(clusters=(2, 3))
-    W = np.eye(6)[:, 2:4]
-    found, _ = short_fit(asked, asked.X, "cooled", 0, 3, W, 0.4, np.random.default_rng(0))
+    shape = Shape(asked.X, None, False, 0.0, 0.3, 0.0)
+    W, rng = np.eye(6)[:, 2:4], np.random.default_rng(0)
+    found = short_fit(asked, Trajectory("direct", 3), 0, shape, W, 0.4, rng, rough=False)
     values = normalised_spectrum(asked.X @ found.W, 0.4)
-    assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=1e-8)
-    for k in (2, 3, 4):
-        wanted = np.log((1 - values[k - 1] + CLEAR) / (1 - values[k - 2] + CLEAR))
-        assert separation(found.spectrum, k) == pytest.approx(wanted)
-    assert found.suggested == 3
-    assert found.separation == separation(found.spectrum, 3) > 1
+    assert np.allclose(found.spectrum, values[:3], atol=1e-8)
+    wanted = np.log((1 - values[2] + CLEAR) / (1 - values[1] + CLEAR))
+    assert found.separation == separation(found.spectrum, 3) == pytest.approx(wanted)
+    assert wanted > 1
+
+
+def test_rough_fits_are_close_to_exact_ones():
+    asked, data = question(200, clusters=(2, 3))
+    shape = Shape(asked.X, None, False, 0.0, 0.3, 1.0)
+    W = np.eye(6)[:, 2:4]
+    rough, exact = (
+        short_fit(asked, Trajectory("direct", 3), 0, shape, W, 1.0, np.random.default_rng(0), rough=r)
+        for r in (True, False)
+    )
+    assert nmi(rough.labels, exact.labels) > 0.95
+    assert rough.cost == pytest.approx(exact.cost, rel=0.02)
+    assert nmi(exact.labels, data.alternative) > 0.95
 
 
 @pytest.mark.parametrize("k", [0, 1, 4])
@@ -86,67 +93,62 @@ def test_independent_directions_find_the_plane_that_tells_nothing_of_what_is_giv
     assert np.mean(left) < 0.15  # pin
 
 
-def test_persistence_is_one_for_identical_neighbours_and_for_a_single_stage():
-    same = [trial("cooled", stage, [0, 0, 1, 1]) for stage in range(3)]
-    for values in persistence(same):
-        assert values == pytest.approx([1, 1, 1])
-    for values in persistence(same[:1]):
-        assert values == pytest.approx([1])
-
-
-def test_persistence_compares_neighbours_of_the_same_source_only():
-    trials = [
-        trial("cooled", 0, [0, 0, 1, 1]),
-        trial("cooled", 1, [0, 1, 0, 1]),  # tells nothing of the others
-        trial("cooled", 2, [0, 0, 1, 1]),
-        trial("cooled", 2, [1, 0, 1, 0]),  # the better match at the same stage counts
-        trial("residual", 1, [0, 0, 1, 1]),
-    ]
-    best, mean = persistence(trials)
-    assert best == pytest.approx([0, 1, 0, 1, 1], abs=1e-9)
-    assert mean == pytest.approx([0, 0.5, 0, 1, 1], abs=1e-9)
-
-
 def test_paths_leave_open_only_what_is_open():
-    asked, _ = question()
-    kinds = [(path.source, path.n_clusters) for path in trajectories(asked)]
-    first = [(source, k) for source in ("cooled", "components") for k in FIRST_CLUSTERS]
-    assert kinds == first + [("residual", k) for k in RESIDUAL_CLUSTERS]
+    asked, _ = question(320)
+    kinds = {(path.source, path.n_clusters) for path in trajectories(asked)}
+    assert {("residual", k) for k in CLUSTERS} <= kinds
+    assert {("components", k) for k in THIN_CLUSTERS} <= kinds
+    assert {source for source, k in kinds if k == 20} == {"residual", "half-whitened"}
+    sources = {"components", *SOURCES} - {"columns"}
     fixed = trajectories(replace(asked, fixed=Spec(n_clusters=4)))
-    assert fixed == [Trajectory(source, 4) for source in ("cooled", "components", "residual")]
+    assert {(path.source, path.n_clusters) for path in fixed} == {(source, 4) for source in sources}
     assert trajectories(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Trajectory("fixed", 4)]
-    assert {path.source for path in trajectories(replace(asked, fixed=Spec(subtract_given=True)))} == {"residual"}
-    assert {path.source for path in trajectories(replace(asked, fixed=Spec(subtract_given=False)))} == {
-        "cooled",
-        "components",
-    }
-    assert {path.source for path in trajectories(replace(asked, given=[]))} == {"cooled", "components"}
+
+    def left(**fixed):
+        return {path.source for path in trajectories(replace(asked, fixed=Spec(**fixed)))}
+
+    assert left(subtract_given=True) == {"residual", "half-whitened", "whitened"}
+    assert left(subtract_given=True, whitening=0.0) == {"residual"}
+    assert left(subtract_given=False) == {"components", *PLAIN}
+    assert left(whitening=1.0) == {"whitened"}
+    assert {path.source for path in trajectories(replace(asked, given=[]))} == sources - {"residual"}
     few = replace(asked, X=asked.X[:4], given=[asked.given[0][:4]])
     assert max(path.n_clusters for path in trajectories(few)) == 3
+    wide = replace(asked, columns=np.eye(6, 2))
+    assert {path.source for path in trajectories(wide)} == {
+        "residual",
+        "half-whitened",
+        "columns",
+        "columns, components",
+    }
 
 
-@pytest.mark.parametrize(
-    ("source", "stages"), [("cooled", COOLED), ("components", len(FANNED)), ("residual", len(RESIDUAL))]
-)
-def test_a_walk_goes_through_sigma(source, stages):
+@pytest.mark.parametrize("source", ["components", "residual", "direct", "half-whitened", "whitened"])
+def test_a_trajectory_finds_the_hidden_clusters(source):
     data, trials = question()[1], walk(source)
-    assert sorted({t.stage for t in trials}) == list(range(stages))
+    stages = len(THIN) if source == "components" else len(SOURCES[source].fits)
+    assert [t.stage for t in trials] == list(range(stages))
     assert {(t.source, t.n_clusters, t.n_components) for t in trials} == {(source, 2, 2)}
-    sigmas = [t.sigma for t in trials][1:]
-    assert sigmas == sorted(sigmas, reverse=True)
-    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.9
+    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.8
     for t in trials:
-        assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
+        if t.whitening == 0:
+            assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
         assert t.smallest == np.bincount(t.labels, minlength=2).min() / len(data.X)
         assert t.overlap == pytest.approx(nmi(t.labels, data.given))
 
 
-def test_an_open_k_is_tried_at_what_the_spectrum_suggests():
-    """On the path of one number of clusters; a nightly run goes all paths."""
-    asked, data = question(some(120, 200), clusters=(2, 5))
-    paths = trajectories(asked) if NIGHTLY else [Trajectory("cooled", FIRST_CLUSTERS[-1])]
-    trials = [t for path in paths for t in run(asked, path, 0)]
-    assert max(nmi(t.labels, data.alternative) for t in trials if t.n_clusters == 5) > 0.9
+def test_columns_that_stand_out_are_searched_by_themselves():
+    asked, data = question(150)
+    asked = replace(asked, columns=np.eye(6)[:, 2:5])
+    trials = run(asked, Trajectory("columns", 2), 0)
+    assert all(np.allclose(t.W[[0, 1, 5]], 0) for t in trials)
+    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.8
+
+
+def test_one_stage_alone():
+    asked, _ = question(n_clusters=2)
+    alone = list(follow(asked, Trajectory("residual", 2), np.random.default_rng(0), only=1))
+    assert [t.stage for t in alone] == [1]
 
 
 @pytest.mark.parametrize("residual", [False, True])
@@ -156,10 +158,10 @@ def test_a_fixed_sigma_is_a_single_trial(residual):
     assert found.sigma == 0.8
     rows = remove_given(asked.X, asked.given) if residual else asked.X
     values = normalised_spectrum(rows @ found.W, 0.8)
-    assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=1e-8)
+    assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=2e-2)
 
 
-@pytest.mark.parametrize("source", ["cooled", "components", "residual"])
+@pytest.mark.parametrize("source", ["components", "residual"])
 def test_same_seed_same_trials(source):
     again = run(question(n_clusters=2, n_components=2)[0], Trajectory(source, 2), 0)
     for a, b in zip(walk(source), again, strict=True):

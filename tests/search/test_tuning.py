@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError, tune
-from altclust.base.thresholds import ALTERNATIVE
+from altclust.base.thresholds import ALTERNATIVE, DISTINCT
 from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.search.selection import SMALLEST
@@ -25,8 +27,10 @@ COLUMNS = {
     "cost",
     "inequality",
     "separation",
-    "suggested",
     "persistence",
+    "agreement",
+    "gap",
+    "stability",
     "score",
     "chosen",
 }
@@ -58,12 +62,14 @@ def test_table_and_choice(data, tuning):
     assert table["chosen"].sum() == 1
     row = table.iloc[best(tuning)]
     assert row["score"] == tuning.score
-    clearest = tuning.trials[int(np.argmax(table["score"]))]
-    assert nmi(tuning.trials[best(tuning)].labels, clearest.labels) >= 0.9
-    assert row["sigma"] >= clearest.sigma
+    assert row["score"] == table["score"].max()
     assert row["smallest"] >= SMALLEST
     assert row["overlap"] <= ALTERNATIVE
-    assert row["score"] == pytest.approx(row["separation"] * row["persistence"] ** 4)
+    assert tuning.menu[0] == best(tuning)
+    assert [view["n_clusters"] for view in tuning.views] == [2] * len(tuning.menu)
+    labels = [tuning.trials[i].labels for i in tuning.menu]
+    assert all(nmi(a, b) < DISTINCT for a, b in combinations(labels, 2))
+    assert table["stability"].notna().sum() == len(tuning.menu)
     assert np.array_equal(tuning.rows, np.arange(N))
     assert f"sigma={row['sigma']:.3g}" in tuning.reasons
     assert f"best of {len(table)} candidates." in tuning.reasons
@@ -124,7 +130,7 @@ def test_papers_rule_comes_closest_where_the_inequality_holds_nowhere(data):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rule": "taste"}, "rule='taste' is not a rule: choose among separation, paper"),
+        ({"rule": "taste"}, "rule='taste' is not a rule: choose among ranking, paper"),
         ({"n_clusters": 500}, f"^n_clusters=500 is more than the {N} rows: ask for fewer"),
         ({"n_components": 7}, "n_components=7"),
         ({"given": [0, 1]}, "given"),
@@ -138,7 +144,7 @@ def test_mistakes_get_a_sentence(data, arguments, message):
 def test_progress_is_told_and_can_cancel(data, tuning):
     seen = []
     tune(data.X, data.given, n_clusters=2, progress=seen.append, random_state=0)
-    assert [(p.stage, p.done, p.total) for p in seen] == [("search", done, 3) for done in (1, 2, 3)]
+    assert [(p.stage, p.done, p.total) for p in seen] == [("search", done, 6) for done in range(1, 7)]
     cut = tune(data.X, data.given, n_clusters=2, progress=lambda progress: True, random_state=0)
     assert 0 < len(cut.trials) < len(tuning.trials)
     assert cut.table["source"].nunique() == 1
@@ -153,9 +159,9 @@ def test_two_processes_find_the_same(data, tuning):
     assert np.allclose(side_by_side.parameters["init"], tuning.parameters["init"])
 
 
-@pytest.mark.parametrize("rule", ["separation", pytest.param("paper", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rule", ["ranking", pytest.param("paper", marks=pytest.mark.slow)])
 def test_an_interrupted_search_goes_on_where_it_stopped(data, rule, request, tmp_path):
-    whole = request.getfixturevalue("tuning" if rule == "separation" else "paper")
+    whole = request.getfixturevalue("tuning" if rule == "ranking" else "paper")
     asked = {"n_clusters": 2, "rule": rule, "resume": tmp_path / "kept", "random_state": 0}
     tune(data.X, data.given, progress=lambda progress: progress.done == 2, **asked)
     assert len(list((tmp_path / "kept").iterdir())) == 2
@@ -199,7 +205,7 @@ def test_what_is_fixed_stays_fixed(data, subtract):
     assert (tuning.table["n_clusters"] == 3).all()
     assert (tuning.table["n_components"] == 1).all()
     assert (tuning.table["novelty_weight"] == 2).all()
-    assert ((tuning.table["source"] == "residual") == subtract).all()
+    assert (tuning.table["subtract_given"] == subtract).all()
 
 
 def test_large_tables_are_looked_at_in_part():

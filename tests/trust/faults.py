@@ -35,11 +35,11 @@ LIMIT = 240  # seconds after which a process hangs, on the busiest of machines
 UNFINISHED = ".altclust-*"
 OLD = b"of an earlier run"
 
-FIND = ("find", "few.csv", "--given", "segment", "--clusters", "2", "--sigma", "1", "--no-confidence")
+FIND = ("find", "few.csv", "--given", "segment", "--clusters", "2", "--sigma", "1", "--no-significance")
 COMMANDS = {
     "find": (*FIND, "--out", "out", "--force"),
     "tune": ("tune", "few.csv", "--given", "segment", "--clusters", "2", "--resume", "kept", "--out", "out", "--force"),
-    "views": ("views", "few.csv", "--given", "segment", "-n", "1", "--no-confidence", "--out", "out", "--force"),
+    "views": ("views", "few.csv", "--given", "segment", "-n", "1", "--no-significance", "--out", "out", "--force"),
     "compare": ("compare", "few.csv", "--clusters", "2", "--methods", "Residual", "--out", "out", "--force"),
     "report": ("report", "results", "--to", "out/report.html", "--force"),
     "reproduce": ("reproduce", "table1", "--sets", "SG", "--runs", "3", "--jobs", "1", "--out", "out"),

@@ -168,7 +168,7 @@ def models() -> tuple[bytes, ...]:
         warnings.simplefilter("ignore")
         fitted[0].fit(X.to_numpy(), given)
         fitted[1].fit(X, given)
-        fitted[1].confidence_  # noqa: B018
+        fitted[1].significance_  # noqa: B018
         for i, model in enumerate(fitted):
             model.save(f"{folder}/{i}.npz")
         return tuple(Path(f"{folder}/{i}.npz").read_bytes() for i in range(len(fitted)))
@@ -183,9 +183,9 @@ def kept() -> bytes:
     from altclust.search.trajectories import Trajectory, run
 
     with tempfile.TemporaryDirectory() as folder:
-        cooled = Trajectory("cooled", 2)
-        Checkpoints(Path(folder), search(), 0).write(cooled, run(search(), cooled, 0)[:2])
-        return Path(folder, "cooled-2.npz").read_bytes()
+        residual = Trajectory("residual", 2)
+        Checkpoints(Path(folder), search(), 0).write(residual, run(search(), residual, 0)[:2])
+        return Path(folder, "residual-2.npz").read_bytes()
 
 
 @cache

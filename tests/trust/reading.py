@@ -111,7 +111,7 @@ def _kept(path: Path) -> None:
     from altclust.search.checkpoints import Checkpoints
     from altclust.search.trajectories import Trajectory
 
-    trials = Checkpoints(path.parent, search(), 0).read(Trajectory("cooled", 2))
+    trials = Checkpoints(path.parent, search(), 0).read(Trajectory("residual", 2))
     assert trials is not None
     assert all(trial.separation == trial.separation or trial.suggested for trial in trials)
 

@@ -67,7 +67,7 @@ def check(reader: Reader, job: str, path: Path) -> dict[str, Any]:
     assert told["kind"] in ("good", "sentence"), f"{job} {path.name}: {told['answer']}"
     if told["kind"] == "sentence":
         answer = told["answer"]
-        named = path.name if job != "kept" else "cooled-2.npz"
+        named = path.name if job != "kept" else "residual-2.npz"
         assert "\n" not in answer or job == "command", answer
         about = (named, "No column can be clustered", "X has", "The table has", "resume=")
         assert any(words in answer for words in about), answer
@@ -261,7 +261,7 @@ def fuzz(reader: Reader, folder: Path, how: settings, start: int | None = None) 
     @given(cases())
     def one(case: tuple[str, str, bytes]) -> None:
         job, suffix, content = case
-        path = folder / (f"odd.{suffix}" if job != "kept" else "cooled-2.npz")
+        path = folder / (f"odd.{suffix}" if job != "kept" else "residual-2.npz")
         path.write_bytes(content)
         seen[check(reader, job, path)["kind"]] += 1
 
@@ -287,7 +287,7 @@ def test_many_more_damaged_files(reader, tmp_path):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "xlsx", "npy", "npz", "model", "kept"])
 def test_honest_files_are_read(reader, tmp_path, kind):
     for content in files.honest()[kind]:
-        path = tmp_path / ("cooled-2.npz" if kind == "kept" else f"good.{SUFFIXES.get(kind, kind)}")
+        path = tmp_path / ("residual-2.npz" if kind == "kept" else f"good.{SUFFIXES.get(kind, kind)}")
         path.write_bytes(content)
         assert reader.ask(job_of(kind), path)["answer"] == "good"
 
@@ -668,7 +668,7 @@ def results(tmp_path_factory):
     """What `altclust find` leaves."""
     folder = tmp_path_factory.mktemp("results")
     files.rows().to_csv(folder / "rows.csv", index=False)
-    arguments = "altclust find rows.csv --given segment --sigma 1 --clusters 2 --no-confidence --out found --quiet"
+    arguments = "altclust find rows.csv --given segment --sigma 1 --clusters 2 --no-significance --out found --quiet"
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr(sys, "argv", arguments.split())

@@ -217,7 +217,7 @@ def test_hostile_cells_names_and_files_are_only_text_in_the_report(tmp_path, mon
     name = "<img src=x onerror=evil()>.csv"
     frame.to_csv(tmp_path / name, index=False)
     more = {
-        "find": ["--sigma", "1", "--clusters", "2", "--no-confidence", "--id", HOSTILE[6]],
+        "find": ["--sigma", "1", "--clusters", "2", "--no-significance", "--id", HOSTILE[6]],
         "compare": ["--clusters", "2", "--methods", "Residual"],
     }[command]
     monkeypatch.chdir(tmp_path)

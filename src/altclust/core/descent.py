@@ -17,6 +17,9 @@ from .reduced import FLOOR, ReducedObjective
 from .result import Result
 from .solvers import LBFGS, Status
 
+FAINT = 1e-6  # share of the first eigenvalue, below which others are rounding of landmarks
+DIGITS = 10
+
 
 def descend(
     problem: Problem,
@@ -26,6 +29,8 @@ def descend(
     solver: LBFGS,
     *,
     floor: float = FLOOR,
+    pull: float = 0.0,
+    rough: bool = False,
     callback: Callable[[int, float, Embedding], Any] | None = None,
     rounding: str = "kmeans",
     rng: np.random.Generator,
@@ -43,6 +48,9 @@ def descend(
         Orthonormal start.
     solver : LBFGS
     floor : float
+    pull : float
+        How strongly W is held close to the start.
+    rough : bool
         See `ReducedObjective`.
     callback : callable, optional
         Called after every step with its number, f and the U step; a true answer stops.
@@ -55,6 +63,7 @@ def descend(
     Result
     """
     objective = ReducedObjective(X, given, problem.kernel, problem.n_clusters, problem.novelty_weight, floor)
+    objective = replace(objective, anchor=W if pull else None, pull=pull, rough=rough)
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
@@ -75,7 +84,10 @@ def descend(
     Z = X @ W
     W = principal_axes(W, Z.T @ Z)
     Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
-    labels, centres = round_to_labels(_with_constant(point.U)[:, :k], k, rounding, rng)
+    kept = point.values > FAINT * point.values[0]  # the others are rounding, and tell equal rows apart
+    point = point._replace(U=point.U * kept, coefficients=point.coefficients * kept, offset=point.offset * kept)
+    U = np.round(_with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
+    labels, centres = round_to_labels(U, k, rounding, rng, 3 if rough else 10)
     landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
     coefficients = np.column_stack([point.coefficients, np.zeros(len(landmarks))])[:, :k]
     offset = np.append(point.offset, -(n**-0.5))[:k]

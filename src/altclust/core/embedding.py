@@ -43,7 +43,9 @@ def fit_kmeans(X: Array, k: int, n_init: int, seed: int) -> KMeans:
         return KMeans(k, n_init=n_init, random_state=seed).fit(X)
 
 
-def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
+def round_to_labels(
+    U: Array, k: int, method: str, rng: np.random.Generator, n_init: int = 10
+) -> tuple[np.ndarray, Array]:
     """Labels and centres of the unit rows of U.
 
     Parameters
@@ -51,8 +53,10 @@ def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> 
     U : array, shape (n, k)
     k : int
     method : {"kmeans", "cluster_qr"}
-        k-means with ten starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
+        k-means with several starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
     rng : Generator
+    n_init : int
+        Starts of k-means.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> 
     rows = unit_rows(U)
     if method == "kmeans":
         seed = int(rng.integers(2**31))
-        model = fit_kmeans(rows, k, n_init=10, seed=seed)
+        model = fit_kmeans(rows, k, n_init=n_init, seed=seed)
         return model.labels_.astype(np.int64), model.cluster_centers_
     # U is centred: with the constant vector added, k − 1 of its columns separate k clusters
     V = np.column_stack([np.full(len(U), len(U) ** -0.5), U[:, : k - 1]])

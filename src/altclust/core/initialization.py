@@ -49,19 +49,29 @@ def random_start(d: int, q: int, rng: np.random.Generator) -> Array:
 
 
 def check_start(init: Array, d: int, n_components: int | None) -> Array:
-    """An orthonormal start from an array of shape (d, q)."""
-    try:
-        if np.iscomplexobj(init) or np.ma.is_masked(init):
-            raise TypeError("numpy would drop imaginary parts and masks")
-        W = np.asarray(init, dtype=float)
-    except Exception as error:  # init may be any object
-        raise InputError("init is not an array of numbers: pass directions of shape (n_features, q).") from error
-    if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
-        raise InputError(f"init has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
+    """Independent directions to start from, shape (d, q)."""
+    W = _check_directions("init", init, d)
     if n_components is not None and W.shape[1] != n_components:
         raise InputError(f"init has {W.shape[1]} columns but n_components={n_components}: make them agree.")
+    return W
+
+
+def check_subspace(subspace: Array, d: int) -> Array:
+    """Orthonormal columns with the same span, shape (d, m)."""
+    return orthonormal(_check_directions("subspace", subspace, d))
+
+
+def _check_directions(name: str, array: Array, d: int) -> Array:
+    try:
+        if np.iscomplexobj(array) or np.ma.is_masked(array):
+            raise TypeError("numpy would drop imaginary parts and masks")
+        W = np.asarray(array, dtype=float)
+    except Exception as error:  # it may be any object
+        raise InputError(f"{name} is not an array of numbers: pass directions of shape (n_features, q).") from error
+    if W.ndim != 2 or len(W) != d or not 1 <= W.shape[1] <= d:
+        raise InputError(f"{name} has shape {W.shape}: pass an array of shape ({d}, q) with 1 <= q <= {d}.")
     if not np.isfinite(W).all() or np.linalg.matrix_rank(W) < W.shape[1]:
-        raise InputError("init has NaN, infinity or dependent columns: pass independent directions.")
+        raise InputError(f"{name} has NaN, infinity or dependent columns: pass independent directions.")
     return W
 
 
@@ -88,8 +98,7 @@ def make_starts(
         The embedding is None if the U step at W is still to be computed.
     """
     if not isinstance(init, str):
-        W = np.asarray(init, dtype=float)
-        W = W if problem.basis is None else problem.basis.T @ W
+        W = problem.from_table(np.asarray(init, dtype=float))
         return problem, [(orthonormal(W[:, : problem.n_components]), None)]
     if choose_q or init == "spectral":
         start = spectral_start(problem, engine)

@@ -37,6 +37,26 @@ def overlap(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
     return max((nmi(labels[codes >= 0], codes[codes >= 0]) for codes in given), default=float("nan"))
 
 
+def nmi_matrix(labels: list[np.ndarray]) -> Array:
+    """The NMI of every pair of clusterings with labels from 0 on, from one product of all their indicator columns."""
+    columns = [one_hot(codes) for codes in labels]
+    begins = np.cumsum([0] + [c.shape[1] for c in columns[:-1]])
+    stacked = np.hstack(columns)
+    joint = stacked.T @ stacked / len(stacked)
+    shares = stacked.mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(joint > 0, joint * np.log(joint / np.outer(shares, shares)), 0.0)
+    information = np.add.reduceat(np.add.reduceat(terms, begins, axis=0), begins, axis=1)
+    entropy = np.diag(information)
+    scale = np.sqrt(np.outer(entropy, entropy))
+    return np.where(scale > 1e-12, information / np.maximum(scale, 1e-12), 0.0)
+
+
+def one_hot(codes: np.ndarray) -> Array:
+    """Indicator columns of labels from 0 on."""
+    return np.eye(codes.max() + 1)[codes]
+
+
 def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Renumber clusters so that they share as many rows as possible with the same numbers in a reference.
 

@@ -14,6 +14,8 @@ from ..base.backend import Array, like, to_numpy
 from .kernels import Gaussian
 
 SCALINGS = ("balanced", "paper")
+FAINT = 0.01  # share of the largest singular value, below which a whitened direction would be noise
+ROWS_PER_DIRECTION = 15  # rows that a fully whitened direction needs
 
 
 class Gamma(NamedTuple):
@@ -153,7 +155,7 @@ class Problem:
         λ.
     kernel : Gaussian
     basis : array, shape (d, r), or None
-        The orthonormal basis in which the rows are expressed, see `row_space`; None for the columns of the table.
+        The coordinates in which the rows are expressed, see `coordinates`; None for the columns of the table.
     """
 
     n_clusters: int
@@ -169,6 +171,14 @@ class Problem:
     def to_table(self, W: Array) -> Array:
         """W in the coordinates of the table, shape (d, q)."""
         return W if self.basis is None else self.basis @ W
+
+    def from_table(self, W: Array) -> Array:
+        """Directions of the table in the coordinates of the problem."""
+        if self.basis is None:
+            return W
+        scales = np.sum(self.basis**2, axis=0)  # the columns are orthogonal, and of unit length without whitening
+        inside = self.basis.T @ W
+        return inside if np.allclose(scales, 1.0) else inside / scales[:, None]
 
 
 def tall_weights(embedding: Embedding, given: Array, degrees: Array, novelty_weight: float) -> Gamma:
@@ -223,6 +233,43 @@ def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
     Y = indicators(given, len(X))
     left = X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
     return np.where(np.abs(left) > 1e-12 * np.abs(X).max(), left, 0.0)
+
+
+def coordinates(X: Array, whitening: float = 0.0, subspace: Array | None = None) -> tuple[Array, Array | None]:
+    """Centred rows in the coordinates of a problem: see `row_space`, and `whiten` if whitening is not 0.
+
+    With an orthonormal subspace (d, m), only directions in its span count.
+    """
+    if subspace is not None:
+        rows, basis = coordinates(X @ subspace, whitening)
+        return rows, subspace if basis is None else subspace @ basis
+    return row_space(X) if whitening == 0 else whiten(X, whitening)
+
+
+def whiten(X: Array, power: float) -> tuple[Array, Array]:
+    """Centred rows in principal directions, divided by their standard deviations to a power.
+
+    With power 1 all directions vary equally, so that one that dwarfs the others cannot hide them, but noise counts as
+    much as the rest: then only directions are kept for which there are enough rows.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    power : float
+        Between 0 and 1.
+
+    Returns
+    -------
+    rows : array, shape (n, r)
+    basis : array, shape (d, r)
+        Orthogonal columns that are not of unit length: rows = X @ basis.
+    """
+    n = len(X)
+    _, singular, Vt = svd(X, full_matrices=False)
+    r = max(1, int(np.sum(singular > FAINT * singular[0])))
+    r = min(r, max(2, int(n / ROWS_PER_DIRECTION))) if power == 1 else r
+    basis = Vt[:r].T / (singular[:r] / np.sqrt(n)) ** power if singular[0] > 0 else Vt[:r].T
+    return X @ basis, basis
 
 
 def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:

@@ -30,6 +30,7 @@ TOLERANCE = 2e-4  # share of the trace of the centred kernel that landmarks may 
 DRIFT = 2  # times as much, where a descent ends
 SAMPLED = 300  # rows from which that trace is estimated
 TINY = 1e-12  # below it, eigenvalues are rounding
+ROUGH, FEW_LANDMARKS = 1e-2, 100  # share of the trace, and landmarks, of a rough objective
 MOST_LANDMARKS = 500  # from where the exact kernel of a few thousand rows costs no more
 
 
@@ -70,6 +71,11 @@ class ReducedObjective:
     novelty_weight : float
         λ.
     floor : float
+    anchor : array, shape (d, q), or None
+        Directions to stay close to: −pull ‖anchorᵀW‖² / q is added to f.
+    pull : float
+    rough : bool
+        Whether a few landmarks are enough whatever they leave out, as in a search among many starts.
     landmarks : int array or None
         Rows; None computes the exact kernel.
     """
@@ -80,6 +86,9 @@ class ReducedObjective:
     n_clusters: int
     novelty_weight: float
     floor: float = FLOOR
+    anchor: Array | None = None
+    pull: float = 0.0
+    rough: bool = False
     landmarks: np.ndarray | None = None
     accuracy: float = 0.0
     _wanted: float = 0.0
@@ -91,15 +100,19 @@ class ReducedObjective:
         What counts is the centred kernel, of which a wide one leaves little: the tolerance is a share of its trace.
         """
         Z, most = self.X @ W, min(MOST_LANDMARKS, len(self.X) // 3)
+        self._last = None
+        if self.rough:
+            self.landmarks, _ = choose_landmarks(Z, self.kernel, ROUGH, min(FEW_LANDMARKS, len(Z)), rng)
+            return
         some = sample_rows(len(Z), SAMPLED, rng)
         self._wanted = TOLERANCE * max(1.0 - float(np.mean(self.kernel.gram(Z[some]))), TINY)
         found, error = choose_landmarks(Z, self.kernel, self._wanted, most, rng)
         enough = error <= self._wanted and len(found) > self.n_clusters
-        self.landmarks, self._last = (found if enough else None), None
+        self.landmarks = found if enough else None
 
     def are_enough(self, W: Array) -> bool:
         """Whether the landmarks still leave out little at another W."""
-        return self.at(W).error <= DRIFT * self._wanted
+        return self.rough or self.at(W).error <= DRIFT * self._wanted
 
     def at(self, W: Array) -> Point:
         """F at W; the last point is kept."""
@@ -109,18 +122,27 @@ class ReducedObjective:
 
     def value(self, W: Array) -> float:
         """f(W)."""
-        return self.at(W).value
+        return self.at(W).value - self._closeness(W)[0]
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
         """f(W) and ∇f(W) = Φ(W) W."""
         point = self.at(W)
-        return point.value, point.omega(self.X @ W)
+        close, towards = self._closeness(W)
+        return point.value - close, point.omega(self.X @ W) - towards @ (towards.T @ W)
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
         """f(W) and Φ(W), the gradient with respect to the projector WWᵀ, up to its factor."""
         point = self.at(W)
         phi = point.omega(self.X)
-        return point.value, (phi + phi.T) / 2
+        close, towards = self._closeness(W)
+        return point.value - close, (phi + phi.T) / 2 - towards @ towards.T
+
+    def _closeness(self, W: Array) -> tuple[float, Array]:
+        """Pull ‖anchorᵀW‖² / q, and the factor of minus half its gradient's matrix."""
+        if self.anchor is None:
+            return 0.0, np.zeros((len(W), 0))
+        share = self.pull / self.anchor.shape[1]
+        return share * float(np.sum((self.anchor.T @ W) ** 2)), np.sqrt(2 * share) * self.anchor
 
     @property
     def columns(self) -> int:

@@ -65,8 +65,8 @@ def card(model: Any) -> str:
         "main features": ", ".join(f"{names[j]} {model.feature_weights_[j]:.0%}" for j in top),
         "status": f"{model.status_} after {model.n_iter_} rounds",
     }
-    confidence = model._view.confidence
-    lines |= {"confidence": str(confidence)} if confidence is not None else {}
+    significance = model._view.significance
+    lines |= {"significance": str(significance)} if significance is not None else {}
     rows = "".join(
         f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>" for name, line in lines.items()
     )

@@ -15,9 +15,10 @@ from ..core.certificate import Certificate
 from ..core.embedding import KernelMap, nearest, unit_rows
 from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
-from ..search.significance import AssessOptions, Confidence, assess
+from ..search.significance import AssessOptions, Recipe, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
+from .candidates import Candidate
 from .residuals import GivenMeans
 
 PRIVATE = {"private": True}
@@ -38,12 +39,16 @@ class FittedView:
         The means to subtract from new rows first.
     search : SearchSpec or None
         The search, to repeat it on other rows; None in a loaded model.
+    recipe : Recipe
+        How the view was found, to find it again in other rows.
     searched_labels : int array or None
         The labels of the rows of `search`.
     certify : callable or None
         Computes the certificate from the rows.
     certificate : Certificate or None
-    confidence : Confidence or None
+    significance : Significance or None
+    candidates : tuple of Candidate
+        The menu of the fit; empty if there was no search.
     """
 
     labels: Any
@@ -58,6 +63,9 @@ class FittedView:
     sigma: float
     novelty_weight: float
     subtract_given: bool
+    whitening: float
+    degree_floor: float
+    pull: float
     n_components: int
     n_clusters: int
     engine: str
@@ -67,10 +75,12 @@ class FittedView:
     kernel_map: KernelMap = field(metadata=PRIVATE)
     given_means: GivenMeans | None = field(metadata=PRIVATE)
     search: SearchSpec | None = field(default=None, metadata=PRIVATE)
+    recipe: Recipe = field(default=Recipe("fixed", 0), metadata=PRIVATE)
     searched_labels: np.ndarray | None = field(default=None, metadata=PRIVATE)
     certify: Callable[[], Certificate] | None = field(default=None, metadata=PRIVATE)
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
-    confidence: Confidence | None = field(default=None, metadata=PRIVATE)
+    significance: Significance | None = field(default=None, metadata=PRIVATE)
+    candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
 
     @property
     def published(self) -> dict[str, Any]:
@@ -95,13 +105,17 @@ class FittedView:
     def tested(
         self, options: AssessOptions, n_jobs: int | None, progress: Callback | None, rng: np.random.Generator
     ) -> FittedView:
-        """The same view with its confidence; without it if the progress callback stops the test."""
-        if self.confidence is not None:
+        """The same view with its significance; without it if the progress callback stops the test."""
+        if self.significance is not None:
             return self
         if self.search is None or self.searched_labels is None:
-            raise InputError("confidence_ was not computed before the model was saved, and needs the rows: fit again.")
-        found = assess(self.search, self.searched_labels, options, n_jobs=n_jobs, progress=progress, rng=rng)
-        return replace(self, confidence=found)
+            raise InputError(
+                "significance_ was not computed before the model was saved, and needs the rows: fit again."
+            )
+        found = assess(
+            self.search, self.searched_labels, self.recipe, options, n_jobs=n_jobs, progress=progress, rng=rng
+        )
+        return replace(self, significance=found)
 
     def transform(self, rows: Rows) -> Any:
         """New rows in the learnt directions."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,16 @@ from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernels import Gaussian
 from ..core.metrics import feature_weights, overlap
-from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given, row_space
+from ..core.problem import Embedding, ExactEngine, Objective, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
+from ..search.discriminants import alternate_discriminants
 from ..search.resolve import resolve_parameters
+from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
+from ..search.trajectories import with_columns
 from ..search.tuning import Tuning
+from .candidates import candidate
 from .fitted_view import FittedView
 from .residuals import GivenMeans
 
@@ -71,7 +75,11 @@ class SampleOptions:
 
 @dataclass(frozen=True)
 class SolveOptions:
-    """Options of the solution process: the parameters of an estimator that do not define the problem."""
+    """Options of the solution process: the parameters of an estimator that do not define the problem.
+
+    With `reduced`, a numpy table and the dense engine, one objective of W alone is minimised, see
+    `altclust.core.reduced`; otherwise the solver serves the W steps of an alternation.
+    """
 
     solver: Solver[Objective]
     n_init: int
@@ -82,6 +90,7 @@ class SolveOptions:
     engine: str = "auto"
     memory_limit: float | None = None
     n_jobs: int | None = None
+    reduced: bool = False
     samples: SampleOptions = field(default_factory=SampleOptions)
 
     def on_sample(self) -> SolveOptions:
@@ -130,8 +139,9 @@ def best_of_starts(
     """The result with the lowest cost over all starts, and the problem with the chosen q."""
     choose_q, limits = parameters.n_components is None, options.limits(given)
     solver, rounding = options.solver, options.rounding
-    if isinstance(solver, LBFGS) and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray):
-        return _best_descent(problem, engine, given, parameters, options, solver, rng)
+    if options.reduced and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray):
+        quasi_newton = solver if isinstance(solver, LBFGS) else LBFGS()
+        return _best_descent(problem, engine, given, parameters, options, quasi_newton, rng)
     problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
     best: Result | None = None
     for W, embedding in starts:
@@ -162,13 +172,29 @@ def _best_descent(
     choose_q = parameters.n_components is None
     begun, starts = make_starts(begun, sampled, parameters.init, choose_q, options.n_init, rng)
     problem = replace(problem, n_components=begun.n_components)
+    left = remove_given(few, codes) if codes else few
+    if isinstance(parameters.init, str) and parameters.init == "spectral" and problem.n_clusters > 1 and left.any():
+        simple = alternate_discriminants(left, problem.n_clusters, rng)  # costs of different starts are comparable
+        starts.append((with_columns(few, simple, problem.n_components), None))
+        options = counting(options)
     limited = replace(
         solver, tol=min(solver.tol, options.tol / 10), max_iter=min(solver.max_iter, options.max_iter), callback=None
     )
     callback = options.limits(given)["callback"]
     best: Result | None = None
     for W, _ in starts:
-        result = descend(problem, X, engine.given, W, limited, callback=callback, rounding=options.rounding, rng=rng)
+        result = descend(
+            problem,
+            X,
+            engine.given,
+            W,
+            limited,
+            floor=parameters.degree_floor,
+            pull=parameters.pull,
+            callback=callback,
+            rounding=options.rounding,
+            rng=rng,
+        )
         if best is None or result.history["value"][-1] < best.history["value"][-1]:
             best = result
         if result.status is Status.CANCELLED:
@@ -201,21 +227,50 @@ def fit_in_memory(
     model: Any,
     rng: np.random.Generator,
     resolved: tuple[Parameters, SearchSpec, Tuning | None] | None = None,
+    names: Sequence[str] | None = None,
 ) -> FittedView:
-    """Fit all rows at once with an exact engine.
+    """Fit all rows at once with an exact engine; after a search, also the other views on its menu.
 
     model is an array whose library, device and dtype are used, or None; resolved is the result of
-    `resolve_parameters`, if it has been called already.
+    `resolve_parameters`, if it has been called already; names are those of the columns.
     """
     logger.info("engine %s: %s", kind, reason)
     with fitting_threads(len(centred)):
         parameters, search, tuning = resolved or resolve_parameters(
             spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback
         )
-        means = GivenMeans.fit(centred, given) if parameters.subtract_given else None
-        options = counting(options) if kind == "tiles" else options
-        problem, engine, result = _fit_exactly(centred, given, parameters, options, kind, model, rng)
-    warn_of_rank(spec.n_components, engine.X.shape[1])
+        means = cache(partial(GivenMeans.fit, centred, given))  # the same for all views
+        view = _fitted(centred, mean, given, means, parameters, options, kind, reason, model, search, tuning, rng)
+        warn_of_rank(spec.n_components, view.n_components)
+        if tuning is None or view.status == Status.CANCELLED or kind != "dense":
+            return view
+        quiet = replace(options, callback=None)
+        others = [
+            _fitted(centred, mean, given, means, Parameters(**one), quiet, kind, reason, model, search, tuning, rng)
+            for one in tuning.views[1:]
+        ]
+    stability = tuning.table["stability"].to_numpy()[tuning.menu]
+    menu = [candidate(one, steady, centred, names) for one, steady in zip([view, *others], stability, strict=True)]
+    return replace(view, candidates=tuple(menu))
+
+
+def _fitted(
+    centred: Array,
+    mean: Array,
+    given: list[np.ndarray],
+    means: Callable[[], GivenMeans],
+    parameters: Parameters,
+    options: SolveOptions,
+    kind: str,
+    reason: str,
+    model: Any,
+    search: SearchSpec,
+    tuning: Tuning | None,
+    rng: np.random.Generator,
+) -> FittedView:
+    """One view, with all parameters set."""
+    options = counting(options) if kind == "tiles" else options
+    problem, engine, result = _fit_exactly(centred, given, parameters, options, kind, model, rng)
     W = problem.to_table(result.W)
     return FittedView(
         labels=result.labels,
@@ -230,6 +285,9 @@ def fit_in_memory(
         sigma=parameters.sigma,
         novelty_weight=parameters.novelty_weight,
         subtract_given=parameters.subtract_given,
+        whitening=parameters.whitening,
+        degree_floor=parameters.degree_floor,
+        pull=parameters.pull,
         n_components=W.shape[1],
         n_clusters=problem.n_clusters,
         engine=f"{kind}: {reason}",
@@ -237,16 +295,31 @@ def fit_in_memory(
         history=result.history,
         tuning=tuning,
         kernel_map=result.kernel_map,
-        given_means=means,
-        search=search if tuning is not None else with_components(search, W.shape[1]),
+        given_means=means() if parameters.subtract_given else None,
+        search=search_of_view(search, parameters, W.shape[1], tuning is not None),
+        recipe=recipe_of(tuning, parameters),
         searched_labels=result.labels,
         certify=partial(_certify, problem, engine.X, kind, options.memory_limit, result),
     )
 
 
-def with_components(search: SearchSpec, q: int) -> SearchSpec:
-    """The same search with q fixed."""
-    return replace(search, fixed=replace(search.fixed, n_components=q))
+def search_of_view(search: SearchSpec, parameters: Parameters, q: int, found: bool) -> SearchSpec:
+    """The search with the parameters of one of its views, or with q fixed if nothing was searched for."""
+    if not found:
+        return replace(search, fixed=replace(search.fixed, n_components=q))
+    X = search.X if parameters.subspace is None else search.X @ parameters.subspace
+    return replace(search, X=X, fixed=replace(search.fixed, n_clusters=parameters.n_clusters))
+
+
+def recipe_of(tuning: Tuning | None, parameters: Parameters) -> Recipe:
+    """How the view with these parameters was found."""
+    if tuning is None:
+        fixed = isinstance(parameters.init, str)
+        return Recipe("fixed" if fixed else "residual" if parameters.subtract_given else "direct", 0)
+    place = next((i for i, view in enumerate(tuning.views) if view["init"] is parameters.init), 0)
+    trial = tuning.trials[tuning.menu[place]]
+    inside = {"columns": "residual", "columns, components": "components"}  # of the columns alone
+    return Recipe(inside.get(trial.source, trial.source), trial.stage)
 
 
 def _certify(problem: Problem, X: Array, kind: str, memory_limit: float | None, result: Result) -> Certificate:
@@ -263,7 +336,8 @@ def _fit_exactly(
     model: Any,
     rng: np.random.Generator,
 ) -> tuple[Problem, ExactEngine, Result]:
-    inside, basis = row_space(remove_given(centred, given) if parameters.subtract_given else centred)
+    left = remove_given(centred, given) if parameters.subtract_given else centred
+    inside, basis = coordinates(left, parameters.whitening, parameters.subspace)
     n, first = len(inside), options.samples.first
     if kind == "tiles" and n > first and isinstance(parameters.init, str):  # every round is expensive
         few = sample_rows(n, first, rng)
@@ -292,7 +366,8 @@ def start_on_sample(
     problem = build_problem(X.shape[1], here, basis)
     engine = DenseEngine(X, problem.kernel, indicators(given, len(X), here.scaling))
     with fitting_threads(len(inside)):
-        problem, result = best_of_starts(problem, engine, given, here, options.on_sample(), rng)
+        quick = replace(options.on_sample(), reduced=False)
+        problem, result = best_of_starts(problem, engine, given, here, quick, rng)
     return replace(parameters, n_components=problem.n_components, init=problem.to_table(result.W))
 
 

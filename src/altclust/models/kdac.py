@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.backend import Array, fits_single, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
 from ..base.progress import Callback
-from ..base.sklearn_compat import Interval, StrOptions
+from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
     centre,
@@ -33,10 +33,11 @@ from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
 from ..core.engines import KINDS, choose
 from ..core.problem import SCALINGS, Objective
-from ..core.solvers import SOLVERS, Solver, Status
+from ..core.solvers import LBFGS, SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..search.significance import AssessOptions, Confidence
+from ..search.significance import AssessOptions, Significance
 from ..search.spec import Spec
+from .candidates import Candidate
 from .display import card, rows_to_show
 from .fitted_view import FittedView
 from .fitting import SampleOptions, SolveOptions, fit_in_memory
@@ -76,12 +77,26 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Whether to first subtract from every row the mean of its given cluster, which finds views that share all
         their directions with the given clustering. The given cluster of a new row is predicted. "auto": chosen by the
         search; False if `sigma` is fixed.
+    whitening : {0, 0.5, 1} or "auto"
+        The rows are expressed in their principal directions (within the given clusters, if their means are
+        subtracted), each divided by its standard deviation to this power. With 1, a direction that dwarfs the others
+        cannot hide them, and units and mixed columns no longer matter. "auto": chosen by the search; 0 if `sigma` is
+        fixed.
+    degree_floor : float or "auto"
+        Share of the mean degree that is added to every degree, so that rows far from all others do not count as
+        clusters. "auto": chosen by the search; 0.3 if `sigma` is fixed. Used by the solvers "auto" and "lbfgs".
+    pull : float or "auto"
+        How strongly the directions are held close to `init`: pull ‖initᵀW‖² / q is added to the quality. "auto": the
+        directions of the search are held; 0 if `sigma` is fixed. Used by the solvers "auto" and "lbfgs".
+    subspace : array of shape (n_features, m), optional
+        Orthonormal columns in whose span directions are sought. Default: all directions; if a table has more than 200
+        columns, the search chooses its leading principal directions or a few columns that stand out.
     scaling : {"balanced", "paper"}
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
-    solver : {"ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
-        "lbfgs" minimises one objective in which U and D are functions of W, if X is a numpy table and the engine is
-        dense; the others alternate between D, W and U, see docs/solvers.md.
+    solver : {"auto", "ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
+        "auto" and "lbfgs" minimise one objective in which U and D are functions of W, if X is a numpy table and the
+        engine is dense; the others alternate between D, W and U, and "auto" is then "ism", see docs/solvers.md.
         The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
@@ -110,7 +125,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     labels_ : int array, shape (n_samples,)
         A Dask array if X is one.
     components_ : array, shape (n_components, n_features)
-        The directions W of the new clustering, as rows; largest variance first.
+        The directions W of the new clustering, as rows; largest variance first. Orthonormal if `whitening_` is 0.
     feature_weights_ : array, shape (n_features,)
         The share of each feature in those directions: diag(WWᵀ) times the feature's variance, summing to 1.
     overlap_ : float
@@ -127,11 +142,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     status_ : str
         "converged", or why not.
     n_iter_ : int
-    sigma_, novelty_weight_, n_components_, n_clusters_, subtract_given_ :
+    sigma_, novelty_weight_, n_components_, n_clusters_, subtract_given_, whitening_, degree_floor_, pull_ :
         The values that were used.
     tuning_ : Tuning or None
         All trials of the search and why these values were chosen; None if there was no search.
-    confidence_ : Confidence
+    candidates_ : tuple of Candidate
+        Up to five distinct views (pairwise NMI below 0.6), best first, each with its labels of all rows, directions, k,
+        σ, overlap, stability, the columns that carry it and a sentence. `choose` makes another the fitted one.
+    significance_ : Significance
         Significance and stability of the view; computed on first access.
     engine_ : str
         The engine and why it was chosen.
@@ -160,8 +178,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
         "subtract_given": ["boolean", StrOptions({"auto"})],
+        "whitening": [Options(Real, {0, 0.5, 1}), StrOptions({"auto"})],
+        "degree_floor": [Interval(Real, 0, 1e3, closed="both"), StrOptions({"auto"})],
+        "pull": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
+        "subspace": ["array-like", None],
         "scaling": [StrOptions(set(SCALINGS))],
-        "solver": [StrOptions(set(SOLVERS)), callable],
+        "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
         "n_init": [Interval(Integral, 1, 10_000, closed="both")],
         "engine": [StrOptions({"auto", *KINDS})],
@@ -182,8 +204,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         sigma: float | str = "auto",
         novelty_weight: float | str = "auto",
         subtract_given: bool | str = "auto",
+        whitening: float | str = "auto",
+        degree_floor: float | str = "auto",
+        pull: float | str = "auto",
+        subspace: Array | None = None,
         scaling: str = "balanced",
-        solver: str | Solver[Objective] = "ism",
+        solver: str | Solver[Objective] = "auto",
         init: str | Array = "spectral",
         n_init: int = 10,
         engine: str = "auto",
@@ -200,6 +226,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.sigma = sigma
         self.novelty_weight = novelty_weight
         self.subtract_given = subtract_given
+        self.whitening = whitening
+        self.degree_floor = degree_floor
+        self.pull = pull
+        self.subspace = subspace
         self.scaling = scaling
         self.solver = solver
         self.init = init
@@ -256,14 +286,17 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             return None if isinstance(value, str) else kind(value)
 
         sigma = None if isinstance(self.sigma, str) else self.sigma
-        kinds = {"n_clusters": int, "n_components": int, "novelty_weight": float, "subtract_given": bool}
+        kinds: dict[str, Callable[[Any], Any]] = {"n_clusters": int, "n_components": int, "subtract_given": bool}
+        kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
         found = {name: fixed(name, kind) for name, kind in kinds.items()}
-        return Spec(**found, sigma=sigma, scaling=self.scaling, init=self.init)
+        return Spec(**found, sigma=sigma, scaling=self.scaling, init=self.init, subspace=self.subspace)
 
     def _options(self) -> SolveOptions:
-        solver = SOLVERS[self.solver]() if isinstance(self.solver, str) else check_solver(self.solver)
+        name = "ism" if isinstance(self.solver, str) and self.solver == "auto" else self.solver
+        solver = SOLVERS[name]() if isinstance(name, str) else check_solver(name)
+        reduced = isinstance(solver, LBFGS) or (isinstance(self.solver, str) and self.solver == "auto")
         names = ("n_init", "rounding", "max_iter", "tol", "callback", "engine", "memory_limit", "n_jobs")
-        return SolveOptions(solver, **{name: getattr(self, name) for name in names}, samples=self._samples)
+        return SolveOptions(solver, **{n: getattr(self, n) for n in names}, reduced=reduced, samples=self._samples)
 
     def _fit(self, X: Any, y: Any, rng: np.random.Generator) -> FittedView:
         """Fit in memory or in blocks, depending on the location and number of the rows."""
@@ -279,7 +312,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 model = rows.model(kind)
                 if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
                     model = None
-                return fit_in_memory(centred, mean, given, spec, options, kind, reason, model, rng)
+                return fit_in_memory(centred, mean, given, spec, options, kind, reason, model, rng, names=names)
             except MemoryError as error:
                 if self.engine != "auto":
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
@@ -308,6 +341,32 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return self._view.n_components
 
     @property
+    def candidates_(self) -> tuple[Candidate, ...]:
+        """Up to five distinct views, best first; empty if no search was made or the rows were streamed."""
+        check_is_fitted(self)
+        return self._view.candidates
+
+    def choose(self, number: int) -> KDAC:
+        """Make another candidate the fitted view, without a new search.
+
+        Parameters
+        ----------
+        number : int
+            Its place in `candidates_`, from 1.
+
+        Returns
+        -------
+        KDAC
+            Itself, with the labels, directions and parameters of that view.
+        """
+        menu = self.candidates_
+        if not isinstance(number, Integral) or isinstance(number, bool) or not 1 <= number <= len(menu):
+            problem = f"is not on the menu: there are {len(menu)} candidate(s), counted from 1."
+            raise InputError(problem, argument="number", value=number)
+        self._publish(replace(menu[number - 1].view, candidates=menu))
+        return self
+
+    @property
     def certificate_(self) -> Certificate:
         """Optimality of the directions; computed on first access."""
         check_is_fitted(self)
@@ -316,23 +375,23 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return self._view.certificate
 
     @property
-    def confidence_(self) -> Confidence:
-        """Significance and stability of the view; computed on first access, by a dozen searches."""
-        found = self.assess_confidence()
+    def significance_(self) -> Significance:
+        """Significance and stability of the view; computed on first access, on halves of the rows."""
+        found = self.assess_significance()
         assert found is not None
         return found
 
-    def assess_confidence(self, progress: Callback | None = None) -> Confidence | None:
-        """Compute `confidence_` and report progress.
+    def assess_significance(self, progress: Callback | None = None) -> Significance | None:
+        """Compute `significance_` and report progress.
 
         Parameters
         ----------
         progress : callable, optional
-            Called with an `altclust.Progress` after every search. A true return value stops the test; it returns None.
+            Called with an `altclust.Progress` after every half. A true return value stops the test; it returns None.
         """
         check_is_fitted(self)
         self._view = self._view.tested(self._tests, self.n_jobs, progress, generator(self.random_state))
-        return self._view.confidence
+        return self._view.significance
 
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
@@ -374,7 +433,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return plot_views(np.asarray(self.transform(rows)), None if known is None else known.iloc[:, 0], labels, axes)
 
     def report(
-        self, path: str | os.PathLike, X: Any = None, given: Any = None, *, confidence: bool = True, **more: Any
+        self, path: str | os.PathLike, X: Any = None, given: Any = None, *, significance: bool = True, **more: Any
     ) -> None:
         """Write a report of the view: one self-contained HTML file.
 
@@ -384,15 +443,15 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             The file, which is written completely or not at all.
         X, given : optional
             The rows to report on, as for `plot`. Cells of a frame are shown as they are.
-        confidence : bool
-            Whether to compute `confidence_`, which takes a dozen searches, if it has not been computed.
+        significance : bool
+            Whether to compute `significance_`, which takes about as long as the search, if it has not been computed.
         more : dict
             Further arguments of `altclust.report.summarise`, such as ``name`` and ``cluster_names``.
         """
         from ..report import summarise, write_report
 
         rows, known, labels = rows_to_show(self, X, given)
-        write_report(path, summarise(self, rows, known, labels=labels, confidence=confidence, **more))
+        write_report(path, summarise(self, rows, known, labels=labels, significance=significance, **more))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one .npz of plain arrays and JSON; nothing in it can run code.
@@ -417,7 +476,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""
         view, plain = self._view, type(self)
-        there = {"certificate_": view.certificate, "confidence_": view.confidence, "__doc__": plain.__doc__}
+        there = {"certificate_": view.certificate, "significance_": view.significance, "__doc__": plain.__doc__}
         listed: Any = object.__new__(type(plain.__name__, (plain,), there))
         listed.__dict__ = self.__dict__
         return super(KDAC, listed)._get_fitted_attr_html(doc_link)

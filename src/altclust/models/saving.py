@@ -15,12 +15,12 @@ from ..base.validation import check_parameters, check_solver, column_names
 from ..core.certificate import Certificate
 from ..core.embedding import KernelMap
 from ..core.engines import DENSE_ROWS
-from ..core.initialization import check_start
+from ..core.initialization import check_start, check_subspace
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
-from ..search.significance import Confidence
+from ..search.significance import Significance
 from .fitted_view import FittedView
 from .residuals import GivenMeans
 
@@ -48,6 +48,8 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     params = model.get_params(deep=False) | {"callback": None}
     if not isinstance(params["init"], str):
         arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
+    if params["subspace"] is not None:
+        arrays["subspace"], params["subspace"] = np.asarray(params["subspace"], dtype=float), "stored"
     if not isinstance(params["solver"], str):
         kind = next((name for name, solver in SOLVERS.items() if type(params["solver"]) is solver), None)
         if kind is None:
@@ -60,8 +62,8 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach, "floor": view.kernel_map.floor}
     if view.certificate is not None:
         meta["certificate"] = asdict(view.certificate)
-    if view.confidence is not None:
-        meta["confidence"] = asdict(view.confidence) | {"reference": view.confidence.reference.tolist()}
+    if view.significance is not None:
+        meta["significance"] = asdict(view.significance) | {"reference": view.significance.reference.tolist()}
     write_model(path, "KDAC", arrays, meta)
 
 
@@ -76,7 +78,14 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
 
 
 def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
-    stored = {"approximation_error_": 0.0, "subtract_given_": False} | meta["scalars"]  # missing in old models
+    absent = {
+        "approximation_error_": 0.0,
+        "subtract_given_": False,
+        "whitening_": 0.0,
+        "degree_floor_": 0.0,
+        "pull_": 0.0,
+    }
+    stored = absent | meta["scalars"]  # missing in old models
     stored.setdefault("overlap_", stored.get("novelty_"))  # its name in old models
     scalars = {name: _plain(f"{name}_", stored[f"{name}_"], kind) for name, kind in SCALARS.items()}
     d = _plain("n_features_in_", stored["n_features_in_"], "int")
@@ -102,10 +111,11 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     reach, floor = (_plain(name, meta.get(name, 0.0), "float") for name in ("reach", "floor"))
     if not (isfinite(reach) and reach <= 0 and isfinite(floor) and floor >= 0):
         raise ValueError(f"reach is {reach} and floor is {floor}")
-    confidence = meta.get("confidence")
-    if confidence is not None:
-        reference = np.array(confidence["reference"], dtype=float)
-        confidence = _dataclass(Confidence, confidence | {"reference": _shaped("reference", reference, "f", None)})
+    significance = meta.get("significance")
+    if significance is not None:
+        reference = np.array(significance["reference"], dtype=float)
+        significance = significance | {"reference": _shaped("reference", reference, "f", None)}
+        significance = _dataclass(Significance, significance)
     view = FittedView(
         **plain,
         labels=labels,
@@ -114,7 +124,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
         kernel_map=KernelMap(**parts, kernel=Gaussian(scalars["sigma"]), reach=reach, floor=floor),
         given_means=_given_means(arrays, d),
         certificate=_dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None,
-        confidence=confidence,
+        significance=significance,
     )
     model.n_features_in_ = d
     if "feature_names_in_" in arrays:
@@ -131,6 +141,8 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray]
         raise ValueError(f"it has the unknown parameter {short_repr(min(unknown))}")
     if params.get("init", "spectral") is None:
         params["init"] = check_start(arrays["init"], d, None) if arrays["init"].dtype.kind == "f" else None
+    if params.get("subspace") is not None:
+        params["subspace"] = check_subspace(arrays["subspace"], d)
     if isinstance(params.get("solver"), dict):
         values = dict(params["solver"])
         if "callback" in values:

@@ -43,9 +43,10 @@ from .fitting import (
     counting,
     fit_in_memory,
     for_sample,
+    recipe_of,
+    search_of_view,
     start_on_sample,
     warn_of_rank,
-    with_components,
 )
 from .residuals import GivenMeans
 
@@ -201,8 +202,9 @@ def fit_streamed(
     searched = samples.searched
     seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), list(codes[:searched].T)
     with fitting_threads(samples.first):
+        streamable = replace(spec, whitening=0.0, pull=0.0)
         parameters, search, tuning = resolve_parameters(
-            spec, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback
+            streamable, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback
         )
     options = counting(options)
     stated = StreamingProblem.of(rows, clusters, moments, sample, codes, parameters)
@@ -250,6 +252,9 @@ def fit_streamed(
         sigma=parameters.sigma,
         novelty_weight=parameters.novelty_weight,
         subtract_given=parameters.subtract_given,
+        whitening=0.0,
+        degree_floor=0.0,
+        pull=0.0,
         n_components=axes.shape[1],
         n_clusters=problem.n_clusters,
         engine=f"lowrank: {reason}; {len(engine.landmarks)} landmarks, trace error {error:.2g}",
@@ -258,7 +263,8 @@ def fit_streamed(
         tuning=tuning,
         kernel_map=map,
         given_means=_given_means(stated, seen, seen_given),
-        search=search if tuning is not None else with_components(search, axes.shape[1]),
+        search=search_of_view(search, parameters, axes.shape[1], tuning is not None),
+        recipe=recipe_of(tuning, parameters),
         searched_labels=searched_labels,
         certify=partial(certify, problem, engine, axes, end.gamma),
     )

@@ -22,13 +22,13 @@ class ViewDiscovery(BaseEstimator):
     Parameters
     ----------
     n_views : int or "auto"
-        "auto" stops at the first view that is not significant by its `confidence_`.
+        "auto" stops at the first view that is not significant by its `significance_`.
     estimator : KDAC, optional
         Finds each view. Default: ``KDAC()``, which chooses all parameters.
     max_views : int
         Limit on the number of views for "auto".
     significance : float
-        The p-value above which "auto" rejects a view, whatever its `confidence_` says.
+        The p-value, times the number of views so far, above which "auto" rejects a view.
     n_jobs : int, optional
         Number of parallel processes of the search, unless `estimator` has its own.
     callback : callable, optional
@@ -43,10 +43,11 @@ class ViewDiscovery(BaseEstimator):
         One fitted model per view.
     labels_ : int array, shape (n_samples, n_views)
     p_values_ : array, shape (n_views,)
-        Probability of a view as clear in shuffled rows; NaN if `n_views` is a number, because nothing is tested.
+        Probability of a view as clear in rows without clusters, times the number of views up to it; NaN if `n_views` is
+        a number, because nothing is tested.
     n_views_ : int
     rejected_ : KDAC or None
-        The rejected view at which "auto" stopped; its ``confidence_`` says why.
+        The rejected view at which "auto" stopped; its ``significance_`` says why.
     stopped_ : str
         A sentence that says why there are no more views.
 
@@ -75,7 +76,7 @@ class ViewDiscovery(BaseEstimator):
         *,
         estimator: KDAC | None = None,
         max_views: int = 8,
-        significance: float = 0.3,
+        significance: float = 0.05,
         n_jobs: int | None = None,
         callback: Callable[[int, KDAC], Any] | None = None,
         random_state: int | None = None,
@@ -116,17 +117,20 @@ class ViewDiscovery(BaseEstimator):
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
             model.fit(X, np.column_stack(known) if known else None)
-            if model.status_ == Status.CANCELLED or (tested and model.assess_confidence(model.callback) is None):
+            if model.status_ == Status.CANCELLED or (tested and model.assess_significance(model.callback) is None):
                 self.views_.append(model)
                 p_values.append(np.nan)
                 self.stopped_ = f"It was cancelled: view {len(self.views_)} was not tested and may be unfinished."
                 break
-            if tested and not (model.confidence_.is_real and model.confidence_.p_value <= self.significance):
+            p_value = min(1.0, (len(self.views_) + 1) * model.significance_.p_value) if tested else np.nan
+            if tested and not (model.significance_.is_real and p_value <= self.significance):
                 self.rejected_ = model
-                bound = f" (significance={self.significance:g})" if model.confidence_.is_real else ""
-                self.stopped_ = f"View {len(self.views_) + 1}: {model.confidence_.verdict}{bound}"
+                bound = (
+                    f" (p = {p_value:.2g} after {len(self.views_) + 1} views)" if model.significance_.is_real else ""
+                )
+                self.stopped_ = f"View {len(self.views_) + 1}: {model.significance_.verdict}{bound}"
                 break
-            p_values.append(model.confidence_.p_value if tested else np.nan)
+            p_values.append(p_value)
             self.views_.append(model)
             known.append(model.labels_)
             if self.callback is not None and self.callback(len(self.views_), model):

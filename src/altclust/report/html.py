@@ -15,7 +15,7 @@ from .chart import line_chart
 from .labelling import MOST_LEVELS
 from .palette import css_variables
 from .sentences import rows, share
-from .svg import markers, places, scatter, swatch
+from .svg import markers, places, scatter, swatch, thumbnail
 
 GLOSSES = {
     "A local minimum": "No small change of the directions improves the result.",
@@ -93,7 +93,14 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
             history["change_W"], "Change of the directions in each round", log=True, bound=view["tol"], sampled=sampled
         ),
         "sampled": sampled,
+        "candidates": [candidate_picture(one) for one in view["candidates"]],
     }
+
+
+def candidate_picture(one: dict[str, Any], *, alone: bool = False) -> Markup:
+    """The small plot of a view on the menu; alone: as an image of its own."""
+    drawn = one["drawing"]
+    return thumbnail(drawn["x"], drawn["y"], drawn["codes"], f"Rows coloured by view {one['number']}", alone=alone)
 
 
 def in_plain_words(verdict: str) -> str:

@@ -20,6 +20,11 @@ def text(value: Any, longest: int = LONGEST) -> str:
     return one_line(value, longest)
 
 
+def number(value: Any) -> float | None:
+    """A number for JSON, which has neither NaN nor infinity."""
+    return float(value) if math.isfinite(value) else None
+
+
 def with_others(inside: float, outside: float) -> str:
     """A mean and that of all other rows, to three significant digits or as many as it takes to differ.
 

@@ -16,8 +16,9 @@ from ..core.metrics import table_nmi
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
+from .menu import as_fitted, candidates, reasons
 from .parameters import parameters
-from .sentences import NEGLIGIBLE, cluster_sentence, text
+from .sentences import NEGLIGIBLE, cluster_sentence, number, text
 from .verdict import headline
 
 MOST_FEATURES = 6  # shown for a cluster
@@ -40,7 +41,7 @@ def summarise(
     cluster_names: dict[int, str] | None = None,
     decisions: Sequence[str] = (),
     command: str | None = None,
-    confidence: bool = True,
+    significance: bool = True,
     predicted: bool = False,
 ) -> dict[str, Any]:
     """The content of a report on one view.
@@ -70,8 +71,8 @@ def summarise(
         Sentences about how the table was read.
     command : str, optional
         The command that gives the same result again.
-    confidence : bool
-        Whether to test significance, which takes a dozen searches if the model has not done it yet.
+    significance : bool
+        Whether to test significance, which takes about as long as the fit if the model has not done it yet.
     predicted : bool
         Whether these are other rows than those of the fit.
 
@@ -87,7 +88,7 @@ def summarise(
     >>> from altclust.report import summarise
     >>> data = moons(100, random_state=0)
     >>> model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given)
-    >>> summary = summarise(model, data.X, data.given, confidence=False)
+    >>> summary = summarise(model, data.X, data.given, significance=False)
     >>> len(summary["clusters"]), summary["headline"]["badge"]
     (2, 'Significance not tested')
     """
@@ -108,9 +109,7 @@ def summarise(
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    significance = (
-        _confidence(model) if confidence and not predicted else _no_confidence(PREDICTED if predicted else UNTESTED)
-    )
+    tested = _significance(model) if significance and not predicted else _untested(PREDICTED if predicted else UNTESTED)
     return {
         "name": text(name),
         "alternative": found.name,
@@ -121,7 +120,7 @@ def summarise(
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             weights,
-            significance,
+            tested,
             model.status_ == "converged",
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
@@ -138,23 +137,19 @@ def summarise(
         "overlap": overlap,
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
-        "confidence": significance,
+        "significance": tested,
         "certificate": _certificate(model),
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
         "tol": number(model.tol),
         "status": str(model.status_),
         "parameters": parameters(model),
-        "reasons": None if model.tuning_ is None else model.tuning_.reasons,
+        "reasons": reasons(model),
+        "candidates": [] if predicted else candidates(model, table, labels),
         "decisions": [str(sentence) for sentence in decisions],
         "command": command,
         "version": version("altclust"),
     }
-
-
-def number(value: Any) -> float | None:
-    """A number for JSON, which has neither NaN nor infinity."""
-    return float(value) if math.isfinite(value) else None
 
 
 def _column_names(table: pd.DataFrame) -> list[str]:
@@ -215,7 +210,7 @@ def _drawing(
 ) -> dict[str, Any]:
     rows = drawn_rows(labellings)
     drawn = table.iloc[rows]
-    Z = np.asarray(model.transform(drawn if hasattr(model, "feature_names_in_") else drawn.to_numpy()))
+    Z = np.asarray(model.transform(as_fitted(model, drawn)))
     spreads = drawn.to_numpy(dtype=float).std(axis=0)
     axes = [axis_name(i + 1, w, spreads, features) for i, w in enumerate(np.asarray(model.components_)[:2])]
     shown = hover_columns(values, {w["name"]: w["weight"] for w in weights})
@@ -227,24 +222,28 @@ def _drawing(
     return drawing(Z, rows, labellings, values.iloc[rows, shown], names, axes)
 
 
-def _confidence(model: Any) -> dict[str, Any]:
+def _significance(model: Any) -> dict[str, Any]:
     try:
-        confidence = model.confidence_
+        significance = model.significance_
     except InputError:
-        return _no_confidence(UNTESTED)
-    if math.isnan(confidence.p_value):
-        return _no_confidence(TOO_FEW) | {"verdict": confidence.verdict}
+        return _untested(UNTESTED)
+    if math.isnan(significance.p_value):
+        return _untested(TOO_FEW) | {"verdict": significance.verdict}
     return {
-        "p_value": float(confidence.p_value),
-        "stability": float(confidence.stability),
-        "is_real": bool(confidence.is_real),
-        "verdict": confidence.verdict,
+        "p_value": float(significance.p_value),
+        "smallest_p": float(significance.smallest_p),
+        "score": float(significance.score),
+        "reference": [float(value) for value in significance.reference],
+        "stability": float(significance.stability),
+        "is_real": bool(significance.is_real),
+        "verdict": significance.verdict,
         "missing": None,
     }
 
 
-def _no_confidence(why: str) -> dict[str, Any]:
-    return {"p_value": None, "stability": None, "is_real": None, "verdict": None, "missing": why}
+def _untested(why: str) -> dict[str, Any]:
+    names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "verdict")
+    return dict.fromkeys(names) | {"missing": why}
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from .palette import mark
+from .palette import ANY_PAGE, mark
 
 WIDTH, HEIGHT, MARGIN = 1000, 760, 36  # of a scatter plot, in its own units
 SHAPES = (
@@ -20,6 +20,7 @@ SHAPES = (
     "M-.6-1.2 0-.6.6-1.2 1.2-.6.6 0 1.2.6.6 1.2 0 .6-.6 1.2-1.2.6-.6 0-1.2-.6Z",  # cross
     "M0-1.3.4-.4 1.3-.4.6.2.8 1.1 0 .6-.8 1.1-.6.2-1.3-.4-.4-.4Z",  # star
 )
+THUMBNAIL_SIZE = 13  # of a point in a small plot
 UNKNOWN = "u"  # id of the marker of unknown rows
 
 
@@ -40,6 +41,10 @@ def swatch(code: int) -> Markup:
 
 def markers(codes: Sequence[int]) -> Markup:
     """The markers that all scatter plots of a page share: a point is then only its coordinates."""
+    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true">{_definitions(codes)}</svg>')
+
+
+def _definitions(codes: Sequence[int]) -> str:
     parts = []
     for code in codes:
         colour, shape = class_and_shape(code)
@@ -47,7 +52,7 @@ def markers(codes: Sequence[int]) -> Markup:
             f'<marker id="m{code if code >= 0 else UNKNOWN}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
             f'<path class="{colour}" d="{shape}"/></marker>'
         )
-    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true"><defs>{"".join(parts)}</defs></svg>')
+    return f"<defs>{''.join(parts)}</defs>"
 
 
 def places(x: Sequence[float], y: Sequence[float]) -> tuple[list[int], list[int]]:
@@ -99,3 +104,32 @@ def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], 
     start = Markup('<svg class="scatter" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(WIDTH, HEIGHT, label)
     ring = '<circle class="ring" r="20" visibility="hidden"/>'
     return start + Markup(f'{grid}<g class="points" stroke-width="{size}">{"".join(parts)}</g>{ring}</svg>')
+
+
+def thumbnail(
+    x: Sequence[float], y: Sequence[float], codes: Sequence[int], label: str, *, alone: bool = False
+) -> Markup:
+    """A small scatter plot of one clustering.
+
+    Parameters
+    ----------
+    x, y : sequences of float
+    codes : sequence of int
+        The cluster of every point.
+    label : str
+        Text for screen readers.
+    alone : bool
+        Whether it is an image of its own, with its own markers and colours, instead of a part of the report.
+    """
+    points, of = np.column_stack(places(x, y)), np.asarray(codes)
+    present = np.unique(of).tolist()
+    paths = []
+    for code in present:
+        inside = " ".join(f"{a} {b}" for a, b in points[of == code].tolist())
+        paths.append(f'<path marker-mid="url(#m{code if code >= 0 else UNKNOWN})" d="M0 0L{inside} 0 0"/>')
+    start = Markup('<svg class="thumbnail" viewBox="0 0 {} {}" role="img" aria-label="{}"{}>').format(
+        WIDTH, HEIGHT, label, Markup(' xmlns="http://www.w3.org/2000/svg"') if alone else ""
+    )
+    colours = "".join(f".c{i}{{fill:{colour}}}" for i, colour in enumerate(ANY_PAGE))
+    own = f"<style>{colours}</style>{_definitions(present)}" if alone else ""
+    return start + Markup(f'{own}<g fill="none" stroke-width="{THUMBNAIL_SIZE}">{"".join(paths)}</g></svg>')

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.thresholds import ALTERNATIVE, INDEPENDENT, VERY_SIMILAR
-from ..search.significance import FLEETING, STABLE, SURE
+from ..search.significance import LEVEL, STABLE
 from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
@@ -15,7 +15,7 @@ CARRIED = 0.7  # total weight of the features that are named
 BADGES = {
     "clear": "New and significant",
     "first": "Significant",
-    "shaky": "Weakly significant or unstable",
+    "shaky": "Significant, but not stable",
     "known": "Similar to what was given",
     "untested": "Significance not tested",
     "chance": "Not significant",
@@ -27,7 +27,7 @@ def headline(
     overlap: float | None,
     given: Sequence[tuple[str, float]],
     weights: Sequence[dict[str, Any]],
-    confidence: dict[str, Any],
+    significance: dict[str, Any],
     converged: bool,
 ) -> dict[str, str]:
     """The first sentence of the page.
@@ -42,7 +42,7 @@ def headline(
         What was given, where the names are known.
     weights : sequence of dict
         name and weight of the features, the largest weight first.
-    confidence : dict
+    significance : dict
         p_value, stability and is_real, None where they are not known, as in the summary.
     converged : bool
 
@@ -51,24 +51,24 @@ def headline(
     dict
         tone (a key of `BADGES`), badge and sentence.
     """
-    tone = _tone(overlap, confidence)
+    tone = _tone(overlap, significance)
     start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
     parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), _main_features(weights)]
-    sentence = f"{', '.join(parts)}; {_significance(confidence)}."
+    sentence = f"{', '.join(parts)}; {_significance(significance)}."
     if not converged:
         sentence += " The solver did not converge."
     return {"tone": tone, "badge": BADGES[tone], "sentence": sentence}
 
 
-def _tone(overlap: float | None, confidence: dict[str, Any]) -> str:
-    p_value, stability = confidence["p_value"], confidence["stability"]
-    if confidence["is_real"] is False:
+def _tone(overlap: float | None, significance: dict[str, Any]) -> str:
+    p_value, stability = significance["p_value"], significance["stability"]
+    if significance["is_real"] is False:
         return "chance"
     if overlap is not None and overlap > ALTERNATIVE:
         return "known"
     if p_value is None:
         return "untested"
-    if p_value > SURE or stability < STABLE:
+    if stability < STABLE:
         return "shaky"
     return "first" if overlap is None else "clear"
 
@@ -114,16 +114,12 @@ def _main_features(weights: Sequence[dict[str, Any]]) -> str:
     return f"based on many columns, most on {listing(top)}"
 
 
-def _significance(confidence: dict[str, Any]) -> str:
-    p_value, stability = confidence["p_value"], confidence["stability"]
-    if confidence["is_real"] is False:
-        return "shuffled data look as clear" if p_value > SURE else "another sample of rows gives other clusters"
+def _significance(significance: dict[str, Any]) -> str:
+    p_value, stability = significance["p_value"], significance["stability"]
+    if significance["is_real"] is False:
+        return "rows without clusters look as clear" if p_value > LEVEL else "halves of the rows give other clusters"
     if p_value is None:
-        return confidence["missing"]
-    if stability < FLEETING:
-        return "significant, but another sample of rows gives other clusters"
-    if p_value > SURE:
-        return "weakly significant, but stable"
+        return significance["missing"]
     if stability < STABLE:
-        return "significant, but cluster borders differ between samples of rows"
+        return "significant, but cluster borders differ between halves of the rows"
     return "significant and stable"

@@ -63,7 +63,7 @@ def _trial(parts: dict[str, Any], n: int, r: int) -> Trial:
     """A trial of n rows in r coordinates, after a check of the types and shapes of its parts."""
     W, labels, spectrum = (parts[name] for name in ARRAYS)
     k = parts["n_clusters"]
-    kinds = {"source": str, "stage": int, "n_clusters": int}
+    kinds = {"source": str, "stage": int, "n_clusters": int, "subtract_given": bool}
     numbers = [parts[field.name] for field in fields(Trial) if field.name not in {*ARRAYS, *kinds}]
     valid = (
         all(type(parts[name]) is kind for name, kind in kinds.items())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.stats.contingency import association, crosstab
 from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -77,6 +76,11 @@ def _bins(values: Array, bins: int = 6) -> np.ndarray:
 def _association(values: Array, codes: np.ndarray) -> float:
     """Cramér's V² between equally filled bins of the values and the known codes."""
     known = codes >= 0
-    if len(np.unique(codes[known])) < 2:
+    kinds, codes = np.unique(codes[known], return_inverse=True)
+    if len(kinds) < 2:
         return 0.0
-    return float(association(crosstab(_bins(values[known]), codes[known]).count, method="cramer") ** 2)
+    bins = np.unique(_bins(values[known]), return_inverse=True)[1]
+    counts = np.zeros((bins.max() + 1, len(kinds)))
+    np.add.at(counts, (bins, codes), 1)
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0))
+    return float((np.sum(counts**2 / expected) - 1) / max(min(counts.shape) - 1, 1))

@@ -7,15 +7,20 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from ..core.alternation import solve
 from ..core.certificate import eigengap
 from ..core.initialization import spectral_start
+from ..core.metrics import overlap
 from ..core.problem import KernelObjective
+from ..core.solvers import ISM
 from .heuristics import median_distance
+from .selection import tabulate
 from .spec import SearchSpec
-from .trajectories import Trajectory, Trial, build_problem, short_fit
+from .trajectories import Trajectory, Trial, build_problem
 
 SIGMAS = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # relative to the median distance
 WEIGHTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+ROUNDS, STEPS = 6, 6  # of a short fit
 
 
 def grid_trajectories(spec: SearchSpec) -> list[Trajectory]:
@@ -38,16 +43,40 @@ def run_grid(spec: SearchSpec, trajectory: Trajectory, seed: int) -> list[Trial]
     problem, engine = build_problem(spec, X, k, most, sigma)
     trials, embedding = [], None
     for weight in WEIGHTS if spec.fixed.novelty_weight is None else (spec.fixed.novelty_weight,):
-        weighted = replace(spec, fixed=replace(spec.fixed, novelty_weight=weight))
         start = spectral_start(replace(problem, novelty_weight=weight), engine, embedding)
         embedding = start.embedding
         q = most if spec.fixed.n_components is not None else min(start.gap(most=k), most)
-        trial, result = short_fit(weighted, X, "grid", stage, k, start.vectors[:, :q], sigma, rng, embedding)
+        own = replace(problem, n_components=q, novelty_weight=weight)
+        W = start.vectors[:, :q]
+        result = solve(own, engine, ISM(max_iter=STEPS), W, embedding, max_iter=ROUNDS, rng=rng)
         objective = KernelObjective(engine, result.gamma)
         gap = eigengap(objective.value_and_phi(result.W)[1], result.W)
         right = engine.fourth_moment(result.W, result.gamma) / sigma**2
-        trials.append(replace(trial, inequality=float(sigma**2 * gap / right)))
+        trials.append(
+            Trial(
+                source="grid",
+                stage=stage,
+                n_clusters=k,
+                sigma=sigma,
+                novelty_weight=weight,
+                W=result.W,
+                labels=result.labels,
+                spectrum=result.values,
+                overlap=overlap(result.labels, spec.given),
+                smallest=float(np.bincount(result.labels, minlength=k).min() / len(X)),
+                quality=result.quality,
+                cost=result.cost,
+                inequality=float(sigma**2 * gap / right),
+            )
+        )
     return trials
+
+
+def rank_by_quality(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
+    """The table of the trials, with `paper_score`."""
+    table = tabulate(trials)
+    table["score"] = paper_score(table)
+    return table
 
 
 def paper_score(table: pd.DataFrame) -> pd.Series:

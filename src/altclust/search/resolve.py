@@ -10,7 +10,8 @@ import numpy as np
 from ..base.backend import Array
 from ..base.progress import Callback
 from ..base.validation import check_sizes
-from ..core.initialization import check_start
+from ..core.initialization import check_start, check_subspace
+from ..core.reduced import FLOOR
 from .heuristics import check_outliers, check_sigma, median_distance, number_of_clusters
 from .spec import Parameters, SearchSpec, Spec
 from .trajectories import MOST_ROWS
@@ -56,6 +57,8 @@ def resolve_parameters(
         spec = replace(spec, subtract_given=False)
     if not isinstance(spec.init, str):
         spec = replace(spec, n_components=check_start(spec.init, d, spec.n_components).shape[1])
+    if spec.subspace is not None:
+        spec = replace(spec, subspace=check_subspace(spec.subspace, d))
     k = spec.n_clusters
     check_sizes(n, d, k or 1, spec.n_components)
     check_outliers(centred)
@@ -69,8 +72,10 @@ def resolve_parameters(
     if k is None:
         k = number_of_clusters(centred, given, sigma, rng)
     weight = 1.0 if spec.novelty_weight is None else spec.novelty_weight
-    subtract = bool(spec.subtract_given)
-    parameters = Parameters(k, spec.n_components, sigma, weight, spec.scaling, subtract, spec.init)
+    subtract, floor = bool(spec.subtract_given), FLOOR if spec.degree_floor is None else spec.degree_floor
+    held = spec.whitening or 0.0, floor, spec.pull or 0.0, spec.subspace
+    parameters = Parameters(k, spec.n_components, sigma, weight, spec.scaling, subtract, spec.init, *held)
     # directions that were passed as init are tested by a search, as if it had found them
-    fixed = Spec(k, spec.n_components, sigma if isinstance(spec.init, str) else None, weight, spec.scaling, subtract)
+    width = sigma if isinstance(spec.init, str) else None
+    fixed = Spec(k, spec.n_components, width, weight, spec.scaling, subtract, whitening=held[0], degree_floor=floor)
     return parameters, SearchSpec(centred, given, fixed), None

@@ -1,28 +1,39 @@
-"""Significance of a view: is it stable under resampling, and clearer than views of shuffled rows?"""
+"""Significance of a view: do its clusters exist in rows that had no part in finding it?
+
+The rows are split in two halves. The view is found again in one half: directions, σ and clusters. In the other half all
+of that is fixed, so that a test is valid whatever the search did: rows get the cluster of the rows near them, and the
+normalised cut of these clusters is compared with that of rows without clusters (`NullRows`), in the columns of the
+table and in the directions of the view. Both must be beaten. Halves swap roles, and several splits are combined.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import stats
 
 from ..base.backend import Array
+from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
-from ..core.metrics import nmi
-from ..core.problem import remove_given, row_space
+from ..core.kernels import Gaussian
+from ..core.metrics import nmi, one_hot
+from ..core.problem import indicators, remove_given, row_space
+from .discriminants import discriminant_directions
+from .null_rows import NullRows
+from .screening import WIDE
+from .selection import rank
 from .spec import SearchSpec
-from .tuning import search_once
+from .trajectories import Trajectory, Trial, follow
 
-FEWEST_ROWS = 20
-FAINT = 0.02  # lower scores count as equal
-LEAST_SPREAD = 0.25  # standard deviation of log scores, at least: eight shuffles may agree by accident
-SMALL_CELL = 10  # rows per cell of all given clusterings, below which rows are shuffled across cells
-CERTAIN = 0.002  # p-value; at most this, instability only means that there are several views
-SURE = 0.1  # p-value; all these thresholds were set on the tables of benchmarks/confidence.py
-LIKELY = 0.3  # p-value up to which a stable view is accepted
-FLEETING, STABLE, CONFIRMED = 0.5, 0.8, 0.9  # stability; normal noise stayed below 0.7
+FEWEST_ROWS = 60  # below, halves are too small
+ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
+WEAK_ROWS = 100  # below, real clusters are often not significant
+LEVEL = 0.05
+PRIOR, CLEAR = 1e-3, 1e-3  # weight of a cluster's share beside near rows; cut that counts as none
+STABLE = 0.8  # stability
+SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
 
 @dataclass(frozen=True)
@@ -32,37 +43,47 @@ class AssessOptions:
     Attributes
     ----------
     rows : int
-        Rows of the test: every shuffle is a full search.
-    shuffles, resamples : int
-    share : float
-        Share of the rows in a resample.
+        Rows of the test.
+    splits : int
+        Each gives two tests.
+    draws : int
+        Null tables of each test: the p-value is at least 1 / (draws + 1).
     """
 
-    rows: int = 300
-    shuffles: int = 8
-    resamples: int = 4
-    share: float = 0.8
+    rows: int = 400
+    splits: int = 3
+    draws: int = 199
+
+
+class Recipe(NamedTuple):
+    """How a view was found: a source of starts and the number of the fit from it."""
+
+    source: str
+    stage: int
 
 
 @dataclass(frozen=True)
-class Confidence:
+class Significance:
     """The significance of a view.
 
     Attributes
     ----------
     p_value : float
-        Probability of a view as clear in data without one: a t test of the log score against those of shuffled rows.
+        Probability of clusters as clear in rows without clusters; NaN if the rows are too few.
+    smallest_p : float
+        The smallest p-value that so many draws allow.
     stability : float
-        Mean NMI of the labels with those of searches on random 80 % of the rows.
+        Mean NMI of the labels with those of the halves, carried to the other half.
     score : float
-        Separation times persistence⁴ of the view on the rows of the test.
+        Minus the log of the normalised cut, in one of the tests.
     reference : array
-        The scores of shuffled rows.
+        The same of rows without clusters.
     verdict : str
-        A one-sentence summary.
+        One sentence on significance and one on stability.
     """
 
     p_value: float
+    smallest_p: float
     stability: float
     score: float
     reference: Array
@@ -70,8 +91,8 @@ class Confidence:
 
     @property
     def is_real(self) -> bool:
-        """Whether the view is significant: the smaller the p-value, the less stability is required."""
-        return _is_real(self.p_value, self.stability)
+        """Whether the view is significant at level 0.05 and halves of the rows show the same view."""
+        return is_real(self.p_value, self.stability)
 
     def __str__(self) -> str:
         return self.verdict
@@ -80,13 +101,14 @@ class Confidence:
 def assess(
     spec: SearchSpec,
     labels: np.ndarray,
+    recipe: Recipe,
     options: AssessOptions,
     *,
     n_jobs: int | None = None,
     progress: Callback | None = None,
     rng: np.random.Generator,
-) -> Confidence | None:
-    """Test the significance of a view by searching again: on a sample, on shuffled rows, on resampled rows.
+) -> Significance | None:
+    """Test the significance of a view.
 
     Parameters
     ----------
@@ -94,97 +116,208 @@ def assess(
         The search of the fit, with all its centred rows and the k that was found.
     labels : int array, shape (n,)
         The labels of the fit.
+    recipe : Recipe
     options : AssessOptions
     n_jobs : int, optional
         Number of parallel processes.
     progress : callable, optional
-        Called with a `Progress` after every search. A true return value stops the test.
+        Called with a `Progress` after every half. A true return value stops the test.
     rng : Generator
 
     Returns
     -------
-    Confidence, or None if it was stopped
+    Significance, or None if it was stopped
     """
-    n = len(spec.X)
-    if n < FEWEST_ROWS or (spec.fixed.n_clusters or 2) >= options.share * min(n, options.rows) - 1:
-        return Confidence(np.nan, np.nan, np.nan, np.array([]), f"{n} rows are too few to test significance.")
-    rows = rng.permutation(n)[: options.rows]
-    sampled = _take(spec, rows)
-    resamples = [rng.permutation(len(rows))[: int(options.share * len(rows))] for _ in range(options.resamples)]
-    searches = [sampled]
-    searches += [replace(sampled, X=shuffle(sampled.X, sampled.given, rng)) for _ in range(options.shuffles)]
-    searches += [_take(sampled, sample) for sample in resamples]
-    seeds = rng.integers(2**31, size=len(searches))
-    answers = []
+    n, k = len(spec.X), spec.fixed.n_clusters or 2
+    if k < 2 or min(n, options.rows) < fewest_rows(k):
+        return untested(n, k)
+    rows = np.sort(rng.permutation(n)[: options.rows])
+    spec, labels = take(spec, rows), labels[rows]
+    if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
+        spec = replace(spec, X=row_space(spec.X)[0])
+    cells = _cells(spec.given, len(rows))
+    tests = []
+    for _ in range(options.splits):
+        half = _split(cells, rng)
+        tests += [(half, ~half), (~half, half)]
+    seeds = rng.integers(2**31, size=len(tests))
+    answers: list[Answer] = []
     for answer in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(search_once)(one, int(seed)) for one, seed in zip(searches, seeds, strict=True)
+        delayed(_test)(spec, labels, cells, recipe, found, tested, options.draws, int(seed))
+        for (found, tested), seed in zip(tests, seeds, strict=True)
     ):
         answers.append(answer)
-        if progress is not None and progress(Progress("test", len(answers), len(searches))):
+        if progress is not None and progress(Progress("test", len(answers), len(tests))):
             return None
-    score = answers[0][1]
-    reference = np.array([found for _, found in answers[1 : 1 + options.shuffles]])
-    found = [answer[0] for answer in answers[1 + options.shuffles :]]
-    stability = float(np.mean([nmi(a, labels[rows[s]]) for a, s in zip(found, resamples, strict=True)]))
-    p_value = chance(score, reference)
-    return Confidence(p_value, stability, score, reference, _verdict(p_value, stability))
+    return _combined(answers, len(labels), options.draws)
 
 
-def _take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:
+class Answer(NamedTuple):
+    """One test: its p-value, the agreement with the labels of the fit, the statistic and the null's."""
+
+    p_value: float
+    agreement: float
+    score: float
+    reference: Array
+
+
+def fewest_rows(k: int) -> int:
+    """The rows that a test of k clusters needs."""
+    return max(FEWEST_ROWS, ROWS_PER_CLUSTER * k)
+
+
+def untested(n: int, k: int) -> Significance:
+    """The answer where rows are too few to split."""
+    verdict = f"Too few rows to test: {n} for {k} cluster(s); the test needs at least {fewest_rows(k)}."
+    return Significance(np.nan, np.nan, np.nan, np.nan, np.array([]), verdict)
+
+
+def _test(
+    spec: SearchSpec,
+    labels: np.ndarray,
+    cells: np.ndarray,
+    recipe: Recipe,
+    found: np.ndarray,
+    tested: np.ndarray,
+    draws: int,
+    seed: int,
+) -> Answer:
+    """Find the view in some rows, and test its clusters in others."""
+    end_with_parent()
+    rng = np.random.default_rng(seed)
+    with fitting_threads(len(spec.X)):
+        part = take(spec, np.flatnonzero(found))
+        trial = _found_again(part, recipe, rng)
+        carrier = Carried(trial, _shown(spec, trial)[found])
+        score, carried = carrier.score(_shown(spec, trial)[tested])
+        nulls = [
+            _in_columns(spec, trial, cells, tested, draws, rng),
+            _in_directions(spec, trial, found, tested, draws, rng),
+        ]
+        references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
+    p_values = [(1 + np.sum(reference >= score)) / (1 + draws) for reference in references]
+    worst = int(np.argmax(p_values))
+    return Answer(float(p_values[worst]), nmi(carried, labels[tested]), score, references[worst])
+
+
+def _found_again(spec: SearchSpec, recipe: Recipe, rng: np.random.Generator) -> Trial:
+    """The best of the same kind of fit and of two simple ones: a single start may miss a clear view."""
+    recipes = [recipe]
+    if recipe.source != "fixed":
+        simple = (
+            [Recipe("residual", 0)]
+            if spec.fixed.whitening == 0
+            else [Recipe("residual", 0), Recipe("half-whitened", 0)]
+        )
+        recipes += [one for one in simple if one != recipe]
+    k = spec.fixed.n_clusters or 2
+    trials = [next(follow(spec, Trajectory(one.source, k), rng, only=one.stage)) for one in recipes]
+    return trials[int(rank(spec, trials, rng)["score"].argmax())] if len(trials) > 1 else trials[0]
+
+
+class Carried:
+    """The clusters of a trial in some rows, carried to others by the kernel."""
+
+    def __init__(self, trial: Trial, rows: Array) -> None:
+        self.rows, self.kernel = rows, Gaussian(trial.sigma)
+        self.member = one_hot(np.append(trial.labels, trial.n_clusters - 1))[:-1]
+        self.shares = PRIOR * self.member.mean(axis=0)
+
+    def score(self, Z: Array) -> tuple[float, np.ndarray]:
+        """Minus the log of the normalised cut of the carried clusters, and these clusters."""
+        labels = np.argmax(self.kernel.between(Z, self.rows) @ self.member + self.shares, axis=1)
+        K = self.kernel.gram(Z)
+        Y = np.eye(self.member.shape[1])[labels]
+        within, volume = np.sum(Y * (K @ Y), axis=0), K.sum(axis=0) @ Y
+        cuts = np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1.0), 1.0)
+        return -float(np.log(CLEAR + cuts.sum())), labels
+
+
+def _in_columns(
+    spec: SearchSpec, trial: Trial, cells: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
+) -> Array:
+    """The tested rows without clusters in the columns of the table, in the directions of the trial."""
+    rows = NullRows(spec.X[tested], cells[tested], rng).draw(draws, rng) @ trial.W
+    if not trial.subtract_given:
+        return rows
+    Y = indicators([codes[tested] for codes in spec.given], int(tested.sum()))
+    return rows - (Y @ np.linalg.pinv(Y)) @ rows
+
+
+def _in_directions(
+    spec: SearchSpec, trial: Trial, found: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
+) -> Array:
+    """The tested rows without clusters in the discriminant axes of the view, given means aside."""
+    shown = _shown(spec, trial)
+    means = np.zeros_like(shown)
+    if spec.given and not trial.subtract_given:
+        centred = shown - shown.mean(axis=0)
+        means = shown - remove_given(centred, spec.given)
+    axes = _all_axes(shown[found], trial)
+    null = NullRows((shown - means)[tested] @ axes, np.zeros(int(tested.sum()), dtype=int), rng)
+    return null.draw(draws, rng) @ np.linalg.inv(axes) + means[tested]
+
+
+def _all_axes(Z: Array, trial: Trial) -> Array:
+    """Discriminant directions of the clusters, completed to a basis."""
+    q = Z.shape[1]
+    axes = discriminant_directions(Z - Z.mean(axis=0), trial.labels, trial.n_clusters)[:, :q]
+    rest = np.linalg.svd(axes, full_matrices=True)[0][:, axes.shape[1] :]
+    return np.column_stack([axes, rest])
+
+
+def _shown(spec: SearchSpec, trial: Trial) -> Array:
+    """All rows in the directions of a trial."""
+    return (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
+
+
+def take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:
+    """The search of some of the rows, centred."""
     X = spec.X[rows]
-    return replace(spec, X=row_space(X - X.mean(axis=0))[0], given=[codes[rows] for codes in spec.given])
-
-
-def shuffle(X: Array, given: list[np.ndarray], rng: np.random.Generator) -> Array:
-    """Rows with the same given clusters and the same covariance within them, but no other structure.
-
-    The residuals of X after removing the means of the given clusters are rotated to uncorrelated directions of random
-    orientation, and each direction is shuffled within the given clusters. Shuffling the original columns would keep
-    a view that depends on a single column.
-    """
-    left = remove_given(X, given)
-    U, singular, Vt = np.linalg.svd(left, full_matrices=False)
-    rank = int(np.sum(singular > 1e-9 * singular[0])) if singular[0] > 0 else 0
-    rotation = np.linalg.qr(rng.standard_normal((rank, rank)))[0]
-    parts = U[:, :rank] @ rotation
-    cells = _cells(given, len(X))
-    for cell in np.unique(cells):
-        members = np.flatnonzero(cells == cell)
-        for j in range(rank):
-            parts[members, j] = parts[rng.permutation(members), j]
-    return X - left + (parts @ rotation.T * singular[:rank]) @ Vt[:rank]
+    return replace(spec, X=X - X.mean(axis=0), given=[codes[rows] for codes in spec.given])
 
 
 def _cells(given: list[np.ndarray], n: int) -> np.ndarray:
-    """One number per combination of given clusters; 0 for all rows if combinations have too few rows."""
+    """One number per combination of given clusters."""
     if not given:
         return np.zeros(n, dtype=int)
-    cells = np.unique(np.column_stack(given), axis=0, return_inverse=True)[1].ravel()
-    return cells if n >= SMALL_CELL * (cells.max() + 1) else np.zeros(n, dtype=int)
+    return np.unique(np.column_stack(given), axis=0, return_inverse=True)[1].ravel()
 
 
-def chance(score: float, reference: Array) -> float:
-    """The probability that another draw from the reference reaches the score, by a t test of logarithms."""
-    logs = np.log(np.maximum(reference, FAINT))
-    spread = max(float(logs.std(ddof=1)), LEAST_SPREAD) * np.sqrt(1 + 1 / len(logs))
-    return float(stats.t.sf((np.log(max(score, FAINT)) - logs.mean()) / spread, len(logs) - 1))
+def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Half of the rows of every cell."""
+    order = np.lexsort((rng.random(len(cells)), cells))
+    half = np.zeros(len(cells), dtype=bool)
+    half[order[int(rng.integers(2)) :: 2]] = True
+    return half
 
 
-def _is_real(p_value: float, stability: float) -> bool:
-    bounds = ((CERTAIN, 0.0), (SURE, FLEETING), (LIKELY, CONFIRMED))
-    return any(p_value <= p and stability >= least for p, least in bounds)
+def _combined(answers: list[Answer], n: int, draws: int) -> Significance:
+    """The Cauchy combination of the p-values, and the mean agreement."""
+    p = np.array([min(answer.p_value, 0.99) for answer in answers])
+    smallest = 1 / (1 + draws)
+    p_value = max(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi, smallest)
+    stability = float(np.mean([answer.agreement for answer in answers]))
+    middle = answers[int(np.argsort(p)[len(p) // 2])]
+    verdict = words(float(p_value), smallest, stability, n)
+    return Significance(float(p_value), smallest, stability, middle.score, middle.reference, verdict)
 
 
-def _verdict(p_value: float, stability: float) -> str:
-    figures = f"(p = {p_value:.2g}; NMI {stability:.2f} between samples of rows)"
-    if not _is_real(p_value, stability) and p_value <= SURE:
-        return f"Not significant: the clusters are unstable, another sample of rows gives other ones {figures}."
-    if not _is_real(p_value, stability):
-        return f"Not significant: shuffled data look this clear in {100 * p_value:.0f} of 100 cases {figures}."
-    if stability < FLEETING:
-        return f"Significant, but unstable: another sample of rows gives other clusters {figures}."
-    if p_value > SURE:
-        return f"Weakly significant, but stable: another sample of rows gives the same clusters {figures}."
-    if stability < STABLE:
-        return f"Significant, but partly unstable: cluster borders differ between samples of rows {figures}."
-    return f"Significant and stable: another sample of rows gives the same clusters {figures}."
+def is_real(p_value: float, stability: float) -> bool:
+    """Whether a view counts as significant."""
+    return bool(p_value <= LEVEL and stability >= SAME_VIEW)
+
+
+def words(p_value: float, smallest: float, stability: float, n: int) -> str:
+    """One sentence on significance and one on stability."""
+    chance = f"p ≤ {smallest:.2g}" if p_value <= smallest * 1.001 else f"p = {p_value:.2g}"
+    again = f"NMI {stability:.2f} with the clusters that halves of the rows give"
+    if is_real(p_value, stability):
+        first = f"Significant: rows without clusters rarely look this clear ({chance})."
+    elif p_value <= LEVEL:
+        first = f"Not significant: halves of the rows have clear clusters ({chance}), but other ones."
+    else:
+        weak = f" With {n} rows, real clusters are often missed." if n < WEAK_ROWS else ""
+        first = f"Not significant: rows without clusters look as clear ({chance}).{weak}"
+    kind = "Stable" if stability >= STABLE else "Partly stable" if stability >= SAME_VIEW else "Unstable"
+    return f"{first} {kind}: {again}."

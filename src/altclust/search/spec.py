@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.backend import Array
+from ..core.reduced import FLOOR
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,14 @@ class Spec:
     subtract_given : bool or None
         Whether to subtract the means of the given clusters.
     init : {"spectral", "random"} or array, shape (d, q)
+    whitening : float or None
+        Power of the standard deviations by which principal directions are divided: 0, 0.5 or 1.
+    degree_floor : float or None
+        Share of the mean degree that is added to all degrees.
+    pull : float or None
+        How strongly W is held close to `init`.
+    subspace : array, shape (d, m), or None
+        Orthonormal columns in whose span directions are sought.
     """
 
     n_clusters: int | None = None
@@ -34,6 +43,10 @@ class Spec:
     scaling: str = "balanced"
     subtract_given: bool | None = None
     init: str | Array = "spectral"
+    whitening: float | None = None
+    degree_floor: float | None = None
+    pull: float | None = None
+    subspace: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,10 @@ class Parameters:
     scaling: str
     subtract_given: bool
     init: str | Array
+    whitening: float = 0.0
+    degree_floor: float = FLOOR
+    pull: float = 0.0
+    subspace: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -60,11 +77,14 @@ class SearchSpec:
     given : list of int arrays, shape (n,)
     fixed : Spec
         Fixed parameters; if σ and k are fixed, there is a single trial.
+    columns : array, shape (r, m), or None
+        A few columns of a wide table that stand out, in the coordinates of X.
     """
 
     X: Array
     given: list[np.ndarray]
     fixed: Spec = Spec()
+    columns: Array | None = None
 
     def directions(self, wanted: int) -> int:
         """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""

@@ -20,13 +20,15 @@ from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..base.validation import centre, check_given, check_rows, check_sizes, column_names, generator
-from ..core.problem import remove_given, row_space
+from ..core.problem import row_space
 from .checkpoints import Checkpoints
 from .heuristics import check_outliers
-from .paper_rule import explain_paper, grid_trajectories, paper_score, run_grid
-from .selection import choose_by_separation, choose_highest, explain_separation, separation_score, tabulate
+from .paper_rule import explain_paper, grid_trajectories, rank_by_quality, run_grid
+from .screening import WIDE, screen
+from .selection import explain_ranking, menu, rank
 from .spec import SearchSpec, Spec
-from .trajectories import MOST_ROWS, Trajectory, Trial, centre_directions, run, trajectories
+from .stability import stability
+from .trajectories import LOOSELY, MOST_ROWS, Trajectory, Trial, run, trajectories
 
 Follow = Callable[[SearchSpec, Trajectory, int], list[Trial]]
 
@@ -48,6 +50,10 @@ class Tuning:
     rows : int array
         Indices of the rows that the search used.
     trials : list of Trial
+    menu : list of int
+        The numbers of the best trial and of up to four others that are distinct from each other, best first.
+    views : list of dict
+        Their parameters, as in `parameters`.
     """
 
     table: pd.DataFrame
@@ -56,6 +62,8 @@ class Tuning:
     score: float
     rows: np.ndarray
     trials: list[Trial]
+    menu: list[int]
+    views: list[dict[str, Any]]
 
 
 def tune(
@@ -66,7 +74,7 @@ def tune(
     n_components: int | None = None,
     novelty_weight: float | None = None,
     subtract_given: bool | None = None,
-    rule: str = "separation",
+    rule: str = "ranking",
     n_jobs: int | None = None,
     progress: Callback | None = None,
     resume: str | os.PathLike | None = None,
@@ -81,10 +89,10 @@ def tune(
     given : None, labels, or several columns of labels
     n_clusters, n_components, novelty_weight, subtract_given : optional
         Fixed values; those left out are searched for.
-    rule : {"separation", "paper"}
-        "separation": well separated clusters that stay the same when σ changes, with a limit on the overlap. "paper":
-        the highest cluster quality among the points that satisfy Theorem 1's inequality or come closest, on a grid of
-        σ and λ, with q at the largest eigengap.
+    rule : {"ranking", "paper"}
+        "ranking": clusters that several starts find, with gaps between them, that can be predicted for left-out rows,
+        with a limit on the overlap, see docs/choosing.md. "paper": the highest cluster quality among the points that
+        satisfy Theorem 1's inequality or come closest, on a grid of σ and λ, with q at the largest eigengap.
     n_jobs : int, optional
         Number of parallel processes.
     progress : callable, optional
@@ -126,7 +134,7 @@ def tune(
     table = check_rows(holder, X, reset=True)
     codes = check_given(given, len(table))
     if subtract_given and (not codes or rule == "paper"):
-        raise InputError('subtract_given=True needs a given clustering and rule="separation": pass both.')
+        raise InputError('subtract_given=True needs a given clustering and rule="ranking": pass both.')
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
     centred, _ = centre(table, column_names(holder))
@@ -157,7 +165,7 @@ def search_parameters(
     given: list[np.ndarray],
     fixed: Spec,
     *,
-    rule: str = "separation",
+    rule: str = "ranking",
     n_jobs: int | None = None,
     callback: Callback | None = None,
     resume: str | os.PathLike | None = None,
@@ -165,57 +173,57 @@ def search_parameters(
 ) -> Tuning:
     """`tune` on validated and centred rows."""
     rows = sample_rows(len(X), MOST_ROWS, rng)
-    sampled, basis = row_space(X[rows] - X[rows].mean(axis=0))
-    spec = SearchSpec(sampled, [c[rows] for c in given], fixed)
+    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, rng)
+    part = X[rows] if subspace is None else X[rows] @ subspace
+    sampled, basis = row_space(part - part.mean(axis=0))
+    if basis is not None and columns is not None:
+        columns = np.linalg.qr(basis.T @ columns)[0]
+    spec = SearchSpec(sampled, [c[rows] for c in given], fixed, columns)
     seed = int(rng.integers(2**31))
-    find, follow, score, choose, explain = RULES[rule]
+    find, follow, judge, explain = RULES[rule]
     found = find(spec)
     if not found:
         problem = f"in {len(rows)} rows leaves nothing to search for: set sigma, or ask for fewer clusters."
         raise InputError(problem, argument="n_clusters", value=fixed.n_clusters)
 
-    def judge(trials: list[Trial]) -> tuple[int, pd.DataFrame]:
-        table = tabulate(trials)
-        table["score"] = score(table)
-        return choose(trials, table), table
-
-    def report(done: dict[int, list[Trial]]) -> Any:
-        if callback is None:
-            return False
-        trials = [trial for finished in done.values() for trial in finished]
-        best = trials[judge(trials)[0]]
-        return callback(Progress("search", len(done), len(found), best.cost, best.overlap))
+    def report(done: dict[int, list[Trial]], last: Trial) -> Any:
+        return callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap))
 
     trials = [t for done in _follow(spec, found, follow, seed, n_jobs, report, resume) for t in done]
-    best, table = judge(trials)
+    with fitting_threads(len(sampled)):
+        table = judge(spec, trials, np.random.default_rng(seed))
+    order = menu(trials, table)
+    best = order[0]
+    with fitting_threads(len(sampled)):
+        steady = {i: stability(spec, trials[i], np.random.default_rng(seed + i)) for i in order}
+    table["stability"] = [steady.get(i, np.nan) for i in range(len(table))]
     table["chosen"] = np.arange(len(table)) == best
-    chosen = trials[best]
-    subtract = chosen.source == "residual"
-    if subtract:  # centres of all rows are a better start than the W of the sample
-        W = centre_directions(remove_given(X, given), chosen.n_clusters, chosen.n_components, rng)
-    else:
-        W = chosen.W if basis is None else basis @ chosen.W
-    parameters = {
-        "n_clusters": chosen.n_clusters,
-        "n_components": chosen.n_components,
-        "sigma": chosen.sigma,
-        "novelty_weight": chosen.novelty_weight,
-        "scaling": fixed.scaling,
-        "subtract_given": subtract,
-        "init": W,
-    }
     row = table.iloc[best]
-    return Tuning(table, parameters, explain(row, table), float(row["score"]), rows, trials)
+    views = [_parameters(trials[i], basis, subspace, columns, fixed) for i in order]
+    return Tuning(table, views[0], explain(row, table), float(row["score"]), rows, trials, order, views)
 
 
-def search_once(spec: SearchSpec, seed: int) -> tuple[np.ndarray, float]:
-    """The labels and the score of the best trial, in one process."""
-    end_with_parent()
-    with fitting_threads(len(spec.X)):
-        trials = [trial for i, one in enumerate(trajectories(spec)) for trial in run(spec, one, seed + i)]
-    table = tabulate(trials)
-    table["score"] = separation_score(table)
-    return trials[choose_by_separation(trials, table)].labels, float(table["score"].max())
+def _parameters(
+    trial: Trial, basis: Array | None, subspace: Array | None, columns: Array | None, fixed: Spec
+) -> dict[str, Any]:
+    """The keyword arguments of KDAC that fit this trial on all rows."""
+    W = trial.W if basis is None else basis @ trial.W
+    own = subspace
+    if subspace is not None and columns is not None and trial.source.startswith("columns"):
+        own = subspace @ (columns if basis is None else basis @ columns)
+    return {
+        "n_clusters": trial.n_clusters,
+        "n_components": trial.n_components,
+        "sigma": trial.sigma,
+        "novelty_weight": trial.novelty_weight,
+        "scaling": fixed.scaling,
+        "subtract_given": trial.subtract_given,
+        "whitening": trial.whitening,
+        "degree_floor": trial.degree_floor,
+        "pull": max(trial.pull, LOOSELY * max(trial.n_clusters - 1, 1)) if fixed.pull is None else fixed.pull,
+        "subspace": own,
+        "init": W if subspace is None else subspace @ W,
+    }
 
 
 def _follow(
@@ -224,7 +232,7 @@ def _follow(
     follow: Follow,
     seed: int,
     n_jobs: int | None,
-    report: Callable[[dict[int, list[Trial]]], Any],
+    report: Callable[[dict[int, list[Trial]], Trial], Any],
     resume: str | os.PathLike | None,
 ) -> list[list[Trial]]:
     """The trials of every trajectory, in order; finished ones are read from the folder."""
@@ -240,7 +248,7 @@ def _follow(
             done[i] = trials
             if checkpoints is not None:
                 checkpoints.write(found[i], trials)
-            if report(done):
+            if report(done, trials[-1]):
                 break
     finally:
         running.close()
@@ -253,7 +261,7 @@ def _numbered(follow: Follow, spec: SearchSpec, trajectory: Trajectory, i: int, 
         return i, follow(spec, trajectory, seed + i)
 
 
-RULES: dict[str, tuple[Callable, Callable, Callable, Callable, Callable]] = {
-    "separation": (trajectories, run, separation_score, choose_by_separation, explain_separation),
-    "paper": (grid_trajectories, run_grid, paper_score, choose_highest, explain_paper),
+RULES: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
+    "ranking": (trajectories, run, rank, explain_ranking),
+    "paper": (grid_trajectories, run_grid, rank_by_quality, explain_paper),
 }

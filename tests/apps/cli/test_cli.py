@@ -19,10 +19,11 @@ import pytest
 from altclust import KDAC
 from altclust.apps.cli.main import main
 from altclust.core.metrics import nmi
+from altclust.datasets import views as generated_views
 from altclust.tables import read_table
 
 N = 120
-FAST = ("--clusters", "2", "--no-confidence")
+FAST = ("--clusters", "2", "--no-significance")
 
 
 @pytest.fixture
@@ -93,9 +94,9 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     figures = only_view(folder / "views")
     assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
-    assert set(figures["confidence"]) == {"p_value", "stability", "verdict"}
-    assert figures["confidence"]["p_value"] <= 0.05
-    assert "Significant and stable: " in words(done.stdout)
+    assert set(figures["significance"]) == {"p_value", "stability", "verdict"}
+    assert figures["significance"]["p_value"] <= 0.05
+    assert words(figures["significance"]["verdict"]) in words(done.stdout)
     assert words(figures["reasons"]) in words(done.stdout)
     assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
     assert len(KDAC.load(folder / "views" / "alternative.npz").labels_) == N
@@ -106,13 +107,64 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     assert names(folder / "views") == RESULTS
 
 
+@pytest.fixture
+def several(folder):
+    """A table with two more clusterings than the given one."""
+    data = generated_views(N, ("blobs", "blobs", "blobs"), (2, 3, 2), random_state=0)
+    frame = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])])
+    frame.assign(known=data.given.astype(str)).to_csv(folder / "several.csv", index=False)
+    return "several.csv", "--given", "known", "--no-significance"
+
+
+def test_the_menu_is_printed_and_another_view_can_be_taken(folder, altclust, several):
+    best = altclust("find", *several, "--out", "best")
+    assert best.returncode == 0, best.stderr
+    menu = only_view(folder / "best")["candidates"]
+    assert len(menu) >= 2
+    assert "Views that the search found" in best.stdout
+    assert "1 *" in words(best.stdout)
+    assert set(menu[0]) == {"number", "chosen", "sentence", "clusters", "overlap", "stability", "columns"}
+    assert [one["chosen"] for one in menu] == [True] + [False] * (len(menu) - 1)
+    assert list(pd.read_csv(folder / "best" / "table.csv").columns)[-2:] == ["known", "alternative"]
+
+    second = altclust("find", *several, "--view", "2", "--all-views", "--json", "--out", "second")
+    assert second.returncode == 0, second.stderr
+    view = only_view(folder / "second")
+    assert json.loads(second.stdout)["views"] == [view]
+    assert view["clusters"] == menu[1]["clusters"]
+    assert view["reasons"].startswith(f"View 2 of the {len(menu)} that the search found was chosen by the user")
+    assert [one["number"] for one in view["candidates"] if one["chosen"]] == [2]
+    table, first = (pd.read_csv(folder / out / "table.csv") for out in ("second", "best"))
+    others = [f"alternative_{i}" for i in range(1, len(menu) + 1) if i != 2]
+    assert list(table.columns) == [*first.columns, *others]
+    assert table["alternative_1"].tolist() == first["alternative"].tolist()
+    assert nmi(table["alternative"], first["alternative"]) < 0.6
+    assert view["cluster_sizes"] == np.bincount(table["alternative"]).tolist()
+    assert KDAC.load(folder / "second" / "alternative.npz").labels_.tolist() == table["alternative"].tolist()
+    assert "this report" in (folder / "second" / "report.html").read_text()
+
+
+def test_a_view_that_was_not_found_is_refused(folder, altclust, several):
+    done = altclust("find", *several, "--view", "99")
+    assert done.returncode == 2
+    assert "--view 99 does not exist: the search found" in words(done.stderr)
+    assert not (folder / "altclust-out").exists()
+
+
+def test_without_other_views_there_is_no_menu(folder, altclust):
+    done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+    assert done.returncode == 0, done.stderr
+    assert only_view(folder / "altclust-out")["candidates"] == []
+    assert "Views that the search found" not in done.stdout
+
+
 def test_a_fixed_sigma_leaves_nothing_to_search(folder, altclust):
     done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
     assert done.returncode == 0, done.stderr
     figures = only_view(folder / "altclust-out")
     assert figures["parameters"]["sigma"] == 0.7
     assert figures["reasons"] is None
-    assert figures["confidence"] is None
+    assert figures["significance"] is None
     assert "ignificant" not in done.stdout
 
 
@@ -164,6 +216,14 @@ def test_mistakes_get_a_sentence_and_leave_nothing(folder, altclust, command, ar
         (["find", "customers.csv", "--clusters", "500"], 2, f"--clusters 500 is more than the {N} rows: ask for fewer"),
         (["find", "customers.csv", "--sigma", "0"], 2, "--sigma 0 must be above 0"),
         (["find", "customers.csv", "--novelty-weight", "-3"], 2, "Invalid value for '--novelty-weight'"),
+        (["find", "customers.csv", "--view", "0"], 2, "Invalid value for '--view'"),
+        (
+            ["find", "customers.csv", "--view", "2", "--sigma", "1"],
+            2,
+            "--view 2 needs a search, which finds several views",
+        ),
+        (["find", "customers.csv", "--all-views", "--parameters", "p.json"], 2, "leave out --parameters"),
+        (["find", "twice.csv", "--all-views"], 2, "already has a column 'alternative_2'"),
         (["find", "found.csv"], 2, "already has a column 'alternative'"),
         (["find", "customers.csv", "--parameters", "found.csv"], 2, "is not a file that `altclust tune` wrote"),
         (["find", "customers.csv", "--parameters", "p.json", "--sigma", "1"], 2, "leave out --sigma"),
@@ -172,9 +232,9 @@ def test_mistakes_get_a_sentence_and_leave_nothing(folder, altclust, command, ar
         (["views", "found.csv"], 2, "already has a column 'view_2'"),
         (["views", "customers.csv", "--views", "many"], 2, "--views 'many' is neither a number of at least 1 nor"),
         (["views", "customers.csv", "-n", "0"], 2, "--views '0' is neither"),
-        (["views", "customers.csv", "--no-confidence"], 2, "leave out --no-confidence"),
+        (["views", "customers.csv", "--no-significance"], 2, "leave out --no-significance"),
         (["tune", "customers.csv", "--clusters", "500"], 2, f"--clusters 500 is more than the {N} rows: ask for fewer"),
-        (["tune", "customers.csv", "--rule", "taste"], 2, "'taste' is not one of 'separation', 'paper'"),
+        (["tune", "customers.csv", "--rule", "taste"], 2, "'taste' is not one of 'ranking', 'paper'"),
     ],
 )
 def test_mistakes_of_one_command(folder, altclust, arguments, code, message):
@@ -186,6 +246,7 @@ def refuse(folder, altclust, arguments, code, message):
     (folder / "empty.csv").write_text("")
     (folder / "picture.png").write_text("")
     (folder / "found.csv").write_text("a,alternative,view_2\n1,0,0\n2,1,1\n")
+    (folder / "twice.csv").write_text("a,alternative_2\n1,0\n2,1\n")
     (folder / "holes.csv").write_text("a,b\n1,2\n3,\n5,6\n7,9\n")
     chosen = dict.fromkeys(("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given"), 1)
     (folder / "p.json").write_text(json.dumps(chosen | {"directions": {"a": [1], "b": [0]}, "standardise": False}))
@@ -223,7 +284,7 @@ def test_arguments_of_the_library_are_options_on_the_command_line(folder, altclu
 def test_no_words_of_a_library_reach_the_screen(folder, altclust, monkeypatch):
     """Few distinct rows make scikit-learn warn of empty clusters; we say so ourselves, once."""
     (folder / "few.csv").write_text("a,b,given\n" + "".join(f"{i % 3},{i % 3 * 2},{'xy'[i % 2]}\n" for i in range(40)))
-    done = altclust("find", "few.csv", "--given", "given", "--clusters", "5", "--sigma", "1", "--no-confidence")
+    done = altclust("find", "few.csv", "--given", "given", "--clusters", "5", "--sigma", "1", "--no-significance")
     assert done.returncode == 0, done.stderr
     assert "distinct clusters" not in done.stderr
     assert words(done.stderr).count("--clusters 5 leaves 2 cluster(s) empty, because many rows are equal") == 1
@@ -269,7 +330,7 @@ def test_tune_writes_what_find_uses(folder, altclust):
     assert words(chosen["reasons"]) in words(done.stdout)
     command = chosen["command"].split()
     assert command[:5] == ["altclust", "find", *given]
-    again = altclust(*command[1:], "--no-confidence")
+    again = altclust(*command[1:], "--no-significance")
     assert again.returncode == 0, again.stderr
     figures = only_view(folder / "altclust-out")
     assert figures["parameters"]["sigma"] == chosen["sigma"]
@@ -283,7 +344,7 @@ def test_tune_prints_json_and_resumes(folder, altclust):
     first = altclust("tune", *given, "--resume", "kept", "--out", "one")
     assert first.returncode == 0, first.stderr
     assert json.loads(first.stdout)["standardise"] is False
-    assert len(names(folder / "kept")) == 3
+    assert len(names(folder / "kept")) == pd.read_csv(folder / "one" / "tuning.csv")["source"].nunique() > 1
     again = altclust("tune", *given, "--resume", "kept", "--out", "two")
     assert json.loads(again.stdout)["reasons"] == json.loads(first.stdout)["reasons"]
     tables = [(folder / out / "tuning.csv").read_text() for out in ("one", "two")]
@@ -294,6 +355,16 @@ def test_tune_prints_json_and_resumes(folder, altclust):
         other.stderr
     )
     assert not (folder / "three").exists()
+
+
+def test_tune_shows_the_criteria_of_the_ranking(folder, altclust):
+    done = altclust("tune", "customers.csv", "--given", "segment", "--clusters", "2")
+    assert done.returncode == 0, done.stderr
+    for head in ("path", "k", "q", "sigma", "overlap", "agreement", "stability", "score"):
+        assert f" {head} " in words(done.stdout)
+    assert "nan" not in done.stdout
+    table = pd.read_csv(folder / "altclust-out" / "tuning.csv")
+    assert {"agreement", "gap", "linear", "persistence", "stability", "score"} <= set(table.columns)
 
 
 def test_tune_by_the_papers_rule(folder, altclust):
@@ -332,7 +403,7 @@ def test_views_writes_columns_figures_and_pictures(folder, altclust):
     out.mkdir()
     (out / "view_7.png").write_text("of an earlier run")
     used = ("--columns", "spend", "--columns", "visits")
-    arguments = ("views", "customers.csv", "--given", "segment", *used, "-n", "2", "--no-confidence")
+    arguments = ("views", "customers.csv", "--given", "segment", *used, "-n", "2", "--no-significance")
     refused = altclust(*arguments)
     assert refused.returncode == 2
     assert "view_7.png exists" in words(refused.stderr)
@@ -344,7 +415,7 @@ def test_views_writes_columns_figures_and_pictures(folder, altclust):
     assert figures["stopped"] == "2 view(s) were asked for."
     for i, view in enumerate(figures["views"], 1):
         assert view["cluster_sizes"] == np.bincount(table[f"view_{i}"]).tolist()
-        assert view["confidence"] is None
+        assert view["significance"] is None
         assert f"View {i}: {view['clusters']} clusters of " in words(done.stderr)
         assert set(view["feature_weights"]) == {"spend", "visits"}
     assert nmi(table["view_1"], table["truth"]) > 0.9
@@ -358,14 +429,14 @@ def test_views_writes_columns_figures_and_pictures(folder, altclust):
 def test_views_until_chance(folder, altclust):
     done = altclust("views", "customers.csv", "--given", "segment")
     assert done.returncode == 0, done.stderr
-    sure = only_view(folder / "altclust-views")["confidence"]
+    sure = only_view(folder / "altclust-views")["significance"]
     assert sure["p_value"] <= 0.05
     assert sure["verdict"] in words(done.stderr)
     assert "View 2: Not significant: " in words(done.stdout)
 
 
-def test_views_of_noise_says_why_there_are_none(folder, altclust, few_shuffles):
-    X = np.random.default_rng(1).standard_normal((40, 2))
+def test_views_of_noise_says_why_there_are_none(folder, altclust, few_draws):
+    X = np.random.default_rng(1).standard_normal((80, 2))
     pd.DataFrame(X, columns=list("ab")).to_csv(folder / "noise.csv", index=False)
     done = altclust("views", "noise.csv")
     assert done.returncode == 0, done.stderr
@@ -531,7 +602,7 @@ def test_ctrl_c_ends_find_with_what_there_is(folder):
     assert "Interrupted: this is the best result so far" in said
     assert "Traceback" not in said
     assert names(folder / "altclust-out") == RESULTS
-    assert only_view(folder / "altclust-out")["confidence"] is None
+    assert only_view(folder / "altclust-out")["significance"] is None
 
 
 HOSTILE = ("<script>alert(1)</script>", 'a "quoted" name', "emoji 😀, comma", "new\nline", "=1+1", "@cmd|'x'!A0")
@@ -597,7 +668,7 @@ def test_a_name_does_not_steer_the_terminal(altclust, folder):
         columns={"visits": "vi\x1b]0;title\x07sits", "name": "na\x1b[2J"}
     )
     table.to_csv(folder / "odd.csv", index=False)
-    done = altclust("find", "odd.csv", "--given", "segment", "--clusters", 2, "--sigma", 2, "--no-confidence")
+    done = altclust("find", "odd.csv", "--given", "segment", "--clusters", 2, "--sigma", 2, "--no-significance")
     assert done.returncode == 0, done.stderr
     assert "vi�]0;title�sits" in done.stdout
     assert "na�[2J" in done.stderr

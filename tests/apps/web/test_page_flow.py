@@ -71,6 +71,25 @@ def test_find_move_name_and_go_on(page, customers):
     assert nmi(session.view.labels, hidden) < 0.1
 
 
+def test_another_view_of_the_same_search(page):
+    page.button(key="find").click().run()
+    session = finished(page)
+    first, number = session.view, session.study.number
+    assert "Other views in this table" in " ".join(element.value for element in page.markdown)
+    menu = session.study.menu(first)
+    assert html(page).count("data:image/svg+xml;base64,") == len(menu) >= 2
+    assert page.button(key=f"menu-0-1-{number}").disabled
+    page.button(key=f"menu-0-2-{number}").click().run()
+    assert not page.exception
+    assert session.job is None
+    assert session.view.number == 2
+    assert session.view.labels.tolist() == first.model.candidates_[1].labels.tolist()
+    assert page.select_slider[0].value == session.view.model.novelty_weight_
+    assert page.button(key=f"menu-0-2-{number}").disabled
+    page.button(key=f"menu-0-1-{number}").click().run()
+    assert session.view.labels.tolist() == first.labels.tolist()
+
+
 def test_cancel_goes_back_and_ends_the_work(page):
     page.button(key="find").click().run()
     session = page.session_state["session"]

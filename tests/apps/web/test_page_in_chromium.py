@@ -123,6 +123,23 @@ def _is_ours(url, server):
     return url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
 
 
+def test_another_view_of_the_same_search_is_one_press_away(visit, customers_csv):
+    page = visit()
+    upload(page, "customers.csv", customers_csv.read_bytes())
+    page.get_by_text("customers.csv: 160 rows, 6 columns.").wait_for()
+    find(page)
+    pictures = page.get_by_role("img", name=re.compile(r"View \d: rows in its own directions"))
+    pictures.last.wait_for()
+    assert pictures.count() >= 2
+    assert pictures.evaluate_all("all => all.every(image => image.naturalWidth > 0)")
+    keep_picture(page, "menu")
+    page.get_by_role("button", name="Show this view").first.click()
+    second = page.get_by_role("button", name=re.compile("Show")).nth(1)
+    page.wait_for_timeout(500)
+    second.get_by_text("Shown above").wait_for()
+    both_charts(page)
+
+
 def test_from_upload_to_download(visit, customers, customers_csv):
     frame, hidden = customers
     page = visit()

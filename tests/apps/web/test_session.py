@@ -53,6 +53,20 @@ def test_a_search_that_is_refused_leaves_a_sentence_and_the_slider_goes_back(tab
     assert session.dropped == before + 1  # the slider's key changes, and with it the value that it shows
 
 
+def test_only_the_last_view_is_exchanged_and_not_during_a_job(table, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Study, "choose", lambda self, place, number: asked.append((place, number)))
+    session = Session(study=Study(table, Choices(), ["first", "second"]), place=0)
+    session.choose(2)
+    session.place, session.job = 1, "a job"
+    session.choose(2)
+    assert asked == []
+    session.job, session.chosen = None, [3]
+    session.choose(2)
+    assert asked == [(1, 2)]
+    assert session.chosen == []
+
+
 def test_studies_are_told_apart_even_from_those_that_are_gone(table):
     seen = set()
     for _ in range(5):  # the next one may well be where the last one was in memory

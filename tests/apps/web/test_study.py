@@ -47,6 +47,42 @@ def test_a_refit_keeps_the_numbers_of_the_clusters_and_the_way_back(study):
     assert back.model.quality_ == again.model.quality_
 
 
+def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it_was(customers_csv, monkeypatch):
+    study = Study(read_table(customers_csv), Choices(("segment",)))
+    study.views.append(study.find(Job(lambda job: None)))
+    first = study.views[0]
+    menu = study.menu(first)
+    assert len(menu) >= 2
+    study.rename(0, 0, "often here")
+    monkeypatch.setattr(KDAC, "fit", None)
+    study.choose(0, 2)
+    second = study.views[0]
+    assert second.number == 2
+    assert second.labels.tolist() == first.model.candidates_[1].labels.tolist()
+    assert second.names == {}
+    assert second.known is first.known
+    assert [one["number"] for one in study.menu(second) if one["chosen"]] == [2]
+    assert study.summary(second)["n_clusters"] == menu[1]["clusters"]
+    assert first.model.labels_.tolist() == first.labels.tolist()  # the model of the search is unchanged
+    study.choose(0, 1)
+    assert study.views[0].names == {0: "often here"}
+    assert study.views[0].labels.tolist() == first.labels.tolist()
+    study.choose(0, 2)
+    assert study.views[0].model is second.model
+
+
+def test_the_menu_stays_when_the_slider_moves(customers_csv):
+    study = Study(read_table(customers_csv), Choices(("segment",)))
+    study.views.append(study.find(Job(lambda job: None)))
+    moved = study.refit(study.views[0], 5.0, Job(lambda job: None))
+    assert moved.model.candidates_ == ()
+    assert study.menu(moved) == study.menu(study.views[0]) != []
+
+
+def test_a_view_without_a_search_has_no_menu(study):
+    assert study.menu(_fixed(study)) == []
+
+
 def test_labels_are_matched_by_the_rows_that_clusters_share():
     rng = np.random.default_rng(0)
     before = rng.integers(0, 5, 300)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...models.kdac import KDAC
-from .options import NAMES, Clusters, Components, Confidence, Out, TableOptions, with_table_options
+from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
 from .results import FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
@@ -28,14 +28,21 @@ Examples:
 
     altclust find cells.parquet --given-file types.csv --id cell --columns 'gene_*' --clusters 4 --out views
 
+    altclust find customers.csv --given segment --view 2 --force
+
     altclust find customers.csv --given segment --parameters altclust-out/parameters.json
 """
 CHOSEN = ("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given")
+ALSO_CHOSEN = ("whitening", "degree_floor", "pull")  # not in files of earlier versions
 SEARCHING = "Searching for an alternative"
 
 Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations. Default: searched for.")]
 Weight = Annotated[float | None, typer.Option(min=0, help="Penalty for overlap with what is given. Default: 1.")]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
+View = Annotated[int, typer.Option(min=1, help="Number of the view to take, of those that the search finds.")]
+AllViews = Annotated[
+    bool, typer.Option("--all-views", help="Also write a column for each other view that the search finds.")
+]
 
 
 @with_table_options
@@ -46,7 +53,9 @@ def find(
     sigma: Sigma = None,
     novelty_weight: Weight = None,
     parameters: Parameters = None,
-    confidence: Confidence = True,
+    view: View = 1,
+    all_views: AllViews = False,
+    significance: Significance = True,
     out: Out = Path("altclust-out"),
 ) -> None:
     """Find the best clustering of a table that differs from what you know; write labels, figures and a report.
@@ -57,7 +66,12 @@ def find(
     """
     if sigma is not None and not sigma > 0:
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
-    task = prepare(options, out, files=FILES, adds="alternative|first_view")
+    if (view > 1 or all_views) and (sigma is not None or parameters is not None):
+        option = f"--view {view}" if view > 1 else "--all-views"
+        fixed_by = "--sigma" if parameters is None else "--parameters"
+        raise UsageError(f"{option} needs a search, which finds several views: leave out {fixed_by}.")
+    adds = r"alternative(_\d+)?|first_view" if all_views else "alternative|first_view"
+    task = prepare(options, out, files=FILES, adds=adds)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
@@ -73,12 +87,13 @@ def find(
             say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
             bar.stage(SEARCHING)
         model = _model(options, bar, fixed).fit(task.X, task.given)
-        if confidence and not bar.interrupted:
+        choose_view(model, view, bar.interrupted)
+        if significance and not bar.interrupted:
             bar.stage(COMPARING)
-            model.assess_confidence(bar.update)
+            model.assess_significance(bar.update)
         early = bar.interrupted
         bar.write()
-        figures = write_results(task, {"alternative": model}, first=first, why=why)
+        figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
     if options.as_json:
         print(as_json(figures))
     elif not options.quiet:
@@ -86,6 +101,18 @@ def find(
     if early:
         say("Interrupted: this is the best result so far.")
         raise typer.Exit(INTERRUPTED)
+
+
+def choose_view(model: KDAC, number: int, interrupted: bool) -> None:
+    """Make one of the views that the search found the result."""
+    count = max(len(model.candidates_), 1)
+    if number <= len(model.candidates_):
+        model.choose(number)
+    elif interrupted and number > 1:
+        say(f"--view {number} was not reached: the result is the best view so far.", style="yellow")
+    elif number > 1:
+        found = "only 1 view" if count == 1 else f"{count} views"
+        raise UsageError(f"--view {number} does not exist: the search found {found}; pass a number up to {count}.")
 
 
 def _model(options: TableOptions, bar: Live, fixed: dict[str, Any]) -> KDAC:
@@ -101,6 +128,7 @@ def read_parameters(
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         chosen = {name: content[name] for name in CHOSEN} | {"init": np.array(list(content["directions"].values()))}
+        chosen |= {name: content[name] for name in ALSO_CHOSEN if name in content}
         columns, scaled = list(content["directions"]), content["standardise"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
@@ -126,11 +154,31 @@ def show(figures: dict[str, Any], task: Task) -> None:
         table.add_row("", plain(sentence))
     if view["reasons"] is not None:
         table.add_row("search", plain(view["reasons"]))
-    if view["confidence"] is not None:
-        table.add_row("significance", view["confidence"]["verdict"])
+    if view["significance"] is not None:
+        table.add_row("significance", view["significance"]["verdict"])
     table.add_row("solver check", view["certificate"]["verdict"])
     console = Console()
     console.print(table)
+    if len(view["candidates"]) > 1:
+        console.print(menu(view["candidates"]))
     console.print(
         f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )
+
+
+def menu(candidates: list[dict[str, Any]]) -> Table:
+    """The views that the search found, one line each."""
+    table = Table(
+        "view",
+        "clusters",
+        "overlap",
+        "stability",
+        "columns",
+        title="Views that the search found",
+        caption="* is the result; --view N takes another, --all-views writes all.",
+    )
+    for one in candidates:
+        figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "stability"))
+        number = f"{one['number']}{' *' if one['chosen'] else ''}"
+        table.add_row(number, str(one["clusters"]), *figures, plain(", ".join(one["columns"]) or "–"))
+    return table

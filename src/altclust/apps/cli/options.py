@@ -81,8 +81,8 @@ class TableOptions:
 Out = Annotated[Path, _output(help="Folder for the results.")]
 Clusters = Annotated[int | None, typer.Option(min=1, help="Number of clusters. Default: searched for.")]
 Components = Annotated[int | None, typer.Option(min=1, help="Number of directions. Default: searched for.")]
-Confidence = Annotated[
-    bool, typer.Option("--confidence/--no-confidence", help="Test significance by comparison with shuffled data.")
+Significance = Annotated[
+    bool, typer.Option("--significance/--no-significance", help="Test significance on halves of the rows.")
 ]
 
 

@@ -17,8 +17,9 @@ from ...base.errors import InputError
 from ...core.solvers import Status
 from ...models.kdac import KDAC
 from ...report import summarise, write_report
-from ...report.summary import number
-from ...search.significance import Confidence
+from ...report.menu import chosen_number, reasons
+from ...report.sentences import number
+from ...search.significance import Significance
 from ...tables import Recipe
 from ...tables.values import readable
 from .files import writing
@@ -38,6 +39,7 @@ def write_results(
     first: np.ndarray | None = None,
     why: str | None = None,
     stopped: str | None = None,
+    all_views: bool = False,
 ) -> dict[str, Any]:
     """Write everything, and return the figures.
 
@@ -52,8 +54,14 @@ def write_results(
         Why these parameters, where the model does not hold the reason.
     stopped : str, optional
         Why there are no more views.
+    all_views : bool
+        Whether to add a column for each other view on the menu of a model, named after its number there.
     """
     new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.X.index)
+    for name, model in views.items() if all_views else ():
+        chosen = chosen_number(model)
+        others = {i: one.labels for i, one in enumerate(model.candidates_, 1) if i != chosen}
+        new = new.assign(**{f"{name}_{i}": labels for i, labels in others.items()})
     if first is not None:
         new.insert(0, "first_view", first)
     for name, model in views.items():
@@ -68,7 +76,11 @@ def write_results(
         "features": task.X.shape[1],
         "given": [] if task.given is None else list(task.given.columns),
         "views": [
-            _figures(name, model, why) | {"descriptions": [c["sentence"] for c in summary["clusters"]]}
+            _figures(name, model, why)
+            | {
+                "descriptions": [c["sentence"] for c in summary["clusters"]],
+                "candidates": [_without_points(one) for one in summary["candidates"]],
+            }
             for (name, model), summary in zip(views.items(), summaries, strict=True)
         ],
         "stopped": stopped,
@@ -106,7 +118,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
                 alternative=name,
                 decisions=task.recipe.sentences,
                 command=command,
-                confidence=model._view.confidence is not None,  # not where it was switched off or interrupted
+                significance=model._view.significance is not None,  # not where it was switched off or interrupted
                 predicted=not own,
             )
         )
@@ -146,18 +158,23 @@ def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
         "quality": model.quality_,
         "cost": model.cost_,
         "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
-        "reasons": why or (None if model.tuning_ is None else model.tuning_.reasons),
+        "reasons": why or reasons(model),
         "rounds": model.n_iter_,
         "status": model.status_,
         "engine": model.engine_,
         "approximation_error": model.approximation_error_,
         "certificate": certificate,
-        "confidence": None if model._view.confidence is None else _confidence(model._view.confidence),
+        "significance": None if model._view.significance is None else _significance(model._view.significance),
         "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
     }
 
 
-def _confidence(found: Confidence) -> dict[str, Any]:
+def _without_points(one: dict[str, Any]) -> dict[str, Any]:
+    """A view on the menu without its plot."""
+    return {key: value for key, value in one.items() if key != "drawing"}
+
+
+def _significance(found: Significance) -> dict[str, Any]:
     return {"p_value": number(found.p_value), "stability": number(found.stability), "verdict": found.verdict}
 
 

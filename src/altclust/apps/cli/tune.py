@@ -27,7 +27,7 @@ Examples:
     altclust tune customers.csv --given segment --clusters 3 --jobs 0 --resume tuning --out tuning
 """
 SHOWN = {
-    "separation": ("source", "n_clusters", "n_components", "sigma", "overlap", "separation", "persistence", "score"),
+    "ranking": ("source", "n_clusters", "n_components", "sigma", "overlap", "agreement", "stability", "score"),
     "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "overlap", "quality", "inequality", "score"),
 }
 HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
@@ -44,7 +44,7 @@ def tune(
     options: TableOptions,
     clusters: Clusters = None,
     components: Components = None,
-    rule: Rule = RuleName("separation"),  # noqa: B008
+    rule: Rule = RuleName("ranking"),  # noqa: B008
     resume: Resume = None,
     out: Out = Path("altclust-out"),
 ) -> None:
@@ -124,4 +124,6 @@ def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> 
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return "–" if np.isnan(value) else f"{value:.3g}"
+    return str(value)

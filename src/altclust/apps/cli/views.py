@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ...models.kdac import KDAC
 from ...models.view_discovery import ViewDiscovery
-from .options import Confidence, Out, TableOptions, with_table_options
+from .options import Out, Significance, TableOptions, with_table_options
 from .results import FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
@@ -34,21 +34,21 @@ Count = Annotated[
 def views(
     options: TableOptions,
     count: Count = "auto",
-    confidence: Confidence = True,
+    significance: Significance = True,
     out: Out = Path("altclust-views"),
 ) -> None:
     """Find one view after another, each different from the given columns and from all earlier views.
 
     Ctrl-C stops and keeps the views found so far.
     """
-    wanted = _count(count, confidence)
+    wanted = _count(count, significance)
     task = prepare(options, out, files=FILES, adds=r"view_\d+")
     with live("Searching for view 1", lambda: start_searchers(options.n_jobs)) as bar:
         found = ViewDiscovery(
             wanted,
             estimator=KDAC(callback=lambda now: bar.update(now)),  # a lambda, because estimators copy what they hold
             n_jobs=options.n_jobs,
-            callback=lambda i, model: _announce(i, model, bar, confidence),
+            callback=lambda i, model: _announce(i, model, bar, significance),
             random_state=options.seed,
         ).fit(task.X, task.given)
         early = bar.interrupted
@@ -66,22 +66,22 @@ def views(
         raise typer.Exit(INTERRUPTED)
 
 
-def _count(text: str, confidence: bool) -> int | str:
-    if text == "auto" and confidence:
+def _count(text: str, significance: bool) -> int | str:
+    if text == "auto" and significance:
         return text
     if text == "auto":
-        raise UsageError("--views auto stops where a view is not significant: leave out --no-confidence.")
+        raise UsageError("--views auto stops where a view is not significant: leave out --no-significance.")
     if text.isdecimal() and int(text) >= 1:
         return int(text)
     raise UsageError(f'--views {text!r} is neither a number of at least 1 nor "auto".')
 
 
-def _announce(i: int, model: KDAC, bar: Live, confidence: bool) -> bool:
+def _announce(i: int, model: KDAC, bar: Live, significance: bool) -> bool:
     """Print the view that was found, and go on to the next."""
     said = f"View {i}: {model.n_clusters_} clusters of {', '.join(map(str, np.bincount(model.labels_)))} rows."
-    if confidence and not bar.interrupted:
+    if significance and not bar.interrupted:
         bar.stage(COMPARING)
-        said = f"{said} {model.assess_confidence(bar.update) or ''}"
+        said = f"{said} {model.assess_significance(bar.update) or ''}"
     say(said)
     bar.stage(f"Searching for view {i + 1}")
     return bar.interrupted
@@ -93,8 +93,8 @@ def _show(figures: dict[str, Any], task: Task) -> None:
         table = Table("view", "rows in each cluster", "overlap", "p-value", "stability", "weights", title="Views")
         for i, view in enumerate(figures["views"], 1):
             top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
-            confidence = view["confidence"] or {"p_value": None, "stability": None}
-            numbers = [_shown(value) for value in (view["overlap"], confidence["p_value"], confidence["stability"])]
+            significance = view["significance"] or {"p_value": None, "stability": None}
+            numbers = [_shown(value) for value in (view["overlap"], significance["p_value"], significance["stability"])]
             table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, plain(top))
         console.print(table)
     else:

@@ -12,6 +12,7 @@ import streamlit as st
 from altclust.apps.web import charts, downloads
 from altclust.apps.web.brushing import compare
 from altclust.apps.web.escape import for_disk, paragraph, unique_names
+from altclust.apps.web.gallery import show_menu
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View, assess
@@ -34,6 +35,7 @@ def show(session: Session, pool: Pool, study: Study, view: View) -> None:
         st.warning(warning)
     compare(session, study, view, summary)
     _tune(session, pool, study, view)
+    show_menu(session, study, view)
     _explain(session, study, view, summary)
     _download(study)
 
@@ -69,7 +71,7 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
     slider, quality, overlap, significance = st.columns([3, 1, 1, 2], gap="medium")
     last = session.place == len(study.views) - 1
     with slider:
-        key = f"weight-{session.place}-{study.number}-{session.dropped}"
+        key = f"weight-{session.place}-{view.number}-{study.number}-{session.dropped}"
         st.select_slider(
             "Quality or novelty",
             WEIGHTS,
@@ -124,11 +126,11 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
 
 
 def _test_significance(session: Session, pool: Pool, view: View) -> None:
-    if view.confidence is not None:
-        st.html(paragraph(view.confidence.verdict))
+    if view.significance is not None:
+        st.html(paragraph(view.significance.verdict))
     elif st.button(
         "Test significance",
-        help="Repeats the search on shuffled data and on samples of the rows: a dozen searches.",
+        help="Finds the view again in halves of the rows, and tests it in the other halves.",
         disabled=session.job is not None,
         key="sure",
     ):
@@ -142,7 +144,7 @@ def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]
         for cluster in summary["clusters"]:
             code = cluster["code"]
             name, sentence = st.columns([1, 3], vertical_alignment="center")
-            key = f"name-{session.place}-{code}-{study.number}"
+            key = f"name-{session.place}-{view.number}-{code}-{study.number}"
             name.text_input(
                 f"Name of cluster {code}",
                 value=view.names.get(code, ""),

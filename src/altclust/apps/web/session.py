@@ -128,6 +128,14 @@ class Session:
         if job.result is not None and take is not None:
             take(job.result)
 
+    def choose(self, number: int) -> None:
+        """Show another view on the menu of the search instead; later views depend on this one, so only in the last."""
+        study = self.study
+        if study is None or self.job is not None or self.place != len(study.views) - 1:
+            return
+        study.choose(self.place, number)
+        self.clear_chosen()
+
     def name_cluster(self, code: int, name: str) -> None:
         """Name a cluster of the view that is shown."""
         if self.study is not None:

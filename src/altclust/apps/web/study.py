@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -18,7 +19,8 @@ from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
 from ...report import summarise
-from ...search.significance import Confidence
+from ...report.menu import candidates
+from ...search.significance import Significance
 from ...tables import Recipe, Table, learn_recipe
 from ...tables.values import known_labels, readable
 from .escape import unique_names
@@ -68,8 +70,12 @@ class View:
         The names that the user gave to clusters.
     stopped : bool
         Whether the search was stopped early.
-    confidence : Confidence or None
+    significance : Significance or None
         The result of the significance test, once it was run.
+    number : int
+        Its place on the menu of its search, from 1.
+    others : dict of int to View
+        Other views on that menu that were shown before, as they were left.
     """
 
     model: KDAC
@@ -79,7 +85,9 @@ class View:
     before: KDAC | None = None
     names: dict[int, str] = field(default_factory=dict)
     stopped: bool = False
-    confidence: Confidence | None = None
+    significance: Significance | None = None
+    number: int = 1
+    others: dict[int, View] = field(default_factory=dict)
 
     @property
     def cluster_names(self) -> list[str]:
@@ -108,6 +116,7 @@ class Study:
     views: list[View] = field(default_factory=list)
     number: int = field(default_factory=count(1).__next__)  # unique in this process
     _summaries: WeakKeyDictionary[View, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
+    _menus: WeakKeyDictionary[KDAC, list[dict[str, Any]]] = field(default_factory=WeakKeyDictionary)
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -170,6 +179,8 @@ class Study:
             n_components=first.n_components_,
             sigma=first.sigma_,
             subtract_given=first.subtract_given_,
+            whitening=first.whitening_,
+            degree_floor=first.degree_floor_,
             novelty_weight=novelty_weight,
             scaling="balanced",
             init=first.components_.T,
@@ -178,7 +189,25 @@ class Study:
         ).fit(self.X, view.known)
         model.callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
-        return replace(view, model=model, labels=found, before=view.model, confidence=None)
+        return replace(view, model=model, labels=found, before=view.model, significance=None)
+
+    def menu(self, view: View) -> list[dict[str, Any]]:
+        """The views that the search for this one found, best first; empty if there are fewer than two."""
+        if view.first not in self._menus:
+            self._menus[view.first] = candidates(view.first, self.X)
+        return self._menus[view.first]
+
+    def choose(self, place: int, number: int) -> None:
+        """Replace a view by another on its menu, without a new search; one that was shown before returns as it was."""
+        view = self.views[place]
+        if number == view.number:
+            return
+        shown = view.others | {view.number: replace(view, others={})}
+        other = shown.pop(number, None)
+        if other is None:
+            model = copy(view.first).choose(number)
+            other = View(model, model, np.asarray(model.labels_), view.known, stopped=view.stopped, number=number)
+        self.views[place] = replace(other, others=shown)
 
     def rename(self, place: int, code: int, name: str) -> None:
         """Name a cluster of a view; an empty name restores its number."""
@@ -214,11 +243,11 @@ class Study:
             name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
             decisions=self.decisions,
-            confidence=view.confidence is not None,
+            significance=view.significance is not None,
         )
 
 
 def assess(view: View, job: Job) -> View:
     """The view with its significance test; unchanged if that was stopped."""
-    confidence = view.model.assess_confidence(job.update)
-    return view if job.stopping else replace(view, confidence=confidence)
+    significance = view.model.assess_significance(job.update)
+    return view if job.stopping else replace(view, significance=significance)

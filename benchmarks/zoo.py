@@ -1,0 +1,81 @@
+"""Real tables as tasks: tables with several known labels, and pairs of tables with one label each.
+
+A pair puts the columns of two tables side by side and pairs their rows at random: both clusterings are real, and they
+are independent by construction. Tables are split by source: some to choose by, the others only to report on.
+"""
+
+from __future__ import annotations
+
+import os
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.preprocessing import StandardScaler
+
+from altclust.core.initialization import random_start
+from tasks import Task
+
+ROWS = 300
+NATURAL = {"penguins": 2, "leaves": 3, "midwest": 2, "crohn": 2}  # leading columns that are labels
+CHOSEN_ON = ("segment", "penbased", "twonorm", "banana", "phoneme", "leaves", "crohn")
+SINGLE = ("banana", "movement_libras", "penbased", "phoneme", "ring", "segment", "texture", "twonorm", "wdbc")
+MOST_CLASSES = 6
+FEWEST_ROWS = 150  # more classes are taken where a table has fewer rows
+NOISE = (0, 0, 5, 10)
+
+
+def folder() -> Path:
+    """The folder of the tables."""
+    root = os.environ.get("ALTCLUST_DATA")
+    if root is None or not (Path(root) / "zoo").is_dir():
+        raise FileNotFoundError("The real tables are not here: let ALTCLUST_DATA name a folder that holds zoo/.")
+    return Path(root) / "zoo"
+
+
+def natural(name: str) -> list[Task]:
+    """A table with several labels, in all directions."""
+    table = pd.read_csv(folder() / "natural" / f"{name}.csv")
+    labels, numbers = table.iloc[:, : NATURAL[name]], table.iloc[:, NATURAL[name] :]
+    X = StandardScaler().fit_transform(numbers.to_numpy(float))
+    codes = {column: pd.factorize(labels[column])[0] for column in labels}
+    return [
+        Task(f"{name}: {given} → {truth}", 0, X, codes[given][:, None], codes[truth])
+        for given, truth in permutations(codes, 2)
+    ]
+
+
+def classes(name: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of a few classes of a table with one label, in random order."""
+    table = pd.read_csv(folder() / "single" / f"{name}.csv", skipinitialspace=True)
+    kinds, codes = np.unique(table.iloc[:, -1], return_inverse=True)
+    order = rng.permutation(len(kinds))
+    enough = int(np.searchsorted(np.cumsum(np.bincount(codes)[order]), FEWEST_ROWS)) + 1
+    some = order[: max(enough, rng.integers(2, min(MOST_CLASSES, len(kinds)) + 1))]
+    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:n]
+    return table.iloc[rows, :-1].to_numpy(float), np.unique(codes[rows], return_inverse=True)[1]
+
+
+def pair(first: str, second: str, seed: int, n: int = ROWS) -> Task:
+    """The classes of the first table are given, those of the second are hidden."""
+    rng = np.random.default_rng([seed, SINGLE.index(first), SINGLE.index(second)])
+    (A, given), (B, truth) = classes(first, rng, n), classes(second, rng, n)
+    m = min(len(A), len(B))
+    X = np.column_stack([StandardScaler().fit_transform(A[:m]), StandardScaler().fit_transform(B[:m])])
+    X = np.column_stack([X, rng.standard_normal((m, int(rng.choice(NOISE))))])
+    X = X[:, X.std(axis=0) > 0]
+    if rng.random() < 0.3:
+        X = X @ random_start(X.shape[1], X.shape[1], rng)
+    return Task(f"{first} → {second}", seed, StandardScaler().fit_transform(X), given[:m, None], truth[:m])
+
+
+def pairs(chosen_on: bool, seeds: range) -> list[Task]:
+    """Ordered pairs of different tables, all of the tables to choose by or all of the others."""
+    names = [name for name in SINGLE if (name in CHOSEN_ON) == chosen_on]
+    return [pair(a, b, seed) for a, b in permutations(names, 2) for seed in seeds]
+
+
+def naturals(chosen_on: bool) -> list[Task]:
+    """Tables with several labels, of those to choose by or of the others."""
+    return [task for name in NATURAL if (name in CHOSEN_ON) == chosen_on for task in natural(name)]

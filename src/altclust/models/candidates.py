@@ -1,0 +1,94 @@
+"""The menu of a fit: up to five distinct views, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..base.backend import Array
+
+if TYPE_CHECKING:
+    from .fitted_view import FittedView
+
+TELLING = 0.1  # share of a column's variance between clusters, from which it carries a view
+MOST_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One view on the menu of a fit.
+
+    Attributes
+    ----------
+    labels : int array, shape (n_samples,)
+    components : array, shape (n_components, n_features)
+        Its directions.
+    n_clusters : int
+    sigma : float
+    overlap : float
+        NMI with the given clustering; NaN if nothing was given.
+    stability : float
+        Mean NMI with the clusters that the same kind of start finds in halves of the rows.
+    columns : tuple of str
+        The columns that tell its clusters apart, most telling first.
+    sentence : str
+    """
+
+    labels: np.ndarray
+    components: Array
+    n_clusters: int
+    sigma: float
+    overlap: float
+    stability: float
+    columns: tuple[str, ...]
+    sentence: str
+    view: FittedView = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str] | None) -> Candidate:
+    """A fitted view of the centred rows X as a candidate."""
+    columns = telling_columns(X, view.labels, names)
+    shares = np.sort(np.bincount(view.labels, minlength=view.n_clusters))[::-1] / len(view.labels)
+    sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
+    apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
+    known = "" if np.isnan(view.overlap) else f"; NMI {view.overlap:.2f} with what is given"
+    again = "" if np.isnan(stability) else f"; found again in halves of the rows with NMI {stability:.2f}"
+    sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}{again}."
+    return Candidate(
+        labels=view.labels,
+        components=view.components,
+        n_clusters=view.n_clusters,
+        sigma=view.sigma,
+        overlap=view.overlap,
+        stability=stability,
+        columns=columns,
+        sentence=sentence,
+        view=view,
+    )
+
+
+def telling_columns(X: Array, labels: np.ndarray, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns with the largest shares of their variance between clusters."""
+    shares = between_shares(X, labels)
+    order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
+    return tuple(f"column {j}" if names is None else str(names[j]) for j in order if shares[j] >= TELLING)
+
+
+def between_shares(X: Array, labels: np.ndarray) -> Array:
+    """For each column, the share of its variance that lies between clusters."""
+    sizes = np.bincount(labels)
+    sums = np.zeros((len(sizes), X.shape[1]))
+    np.add.at(sums, labels, X)
+    total = np.sum((X - X.mean(axis=0)) ** 2, axis=0)
+    between = np.sum(sums**2 / np.maximum(sizes, 1)[:, None], axis=0) - len(X) * X.mean(axis=0) ** 2
+    return np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
