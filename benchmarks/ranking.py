@@ -63,7 +63,7 @@ def terms(table: pd.DataFrame) -> pd.DataFrame:
 
 def fit(table: pd.DataFrame) -> dict[str, float]:
     """The weights; trials that are rejected or curved do not count."""
-    table = table[(table["score"] > -selection.REJECTED / 2) & ~table["shaped"]]
+    table = table[(table["score"] > -selection.REJECTED / 2) & ~table["curved"]]
     D = terms(table)
     D = D - D.groupby(table["task"].to_numpy()).transform("mean")
     scales = D.std()

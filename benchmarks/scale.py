@@ -35,7 +35,7 @@ from altclust.core.metrics import nmi
 from altclust.data.rows import ArrayRows
 from altclust.data.sums import indicator_tables
 from altclust.datasets import views
-from altclust.models.fitting import SampleOptions
+from altclust.models.solving import SampleOptions
 from altclust.models.streaming import step_for
 
 BLOCK = 4096  # rows that are generated per block

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.data.dask_rows import DaskRows
-from altclust.models.fitting import SampleOptions
+from altclust.models.solving import SampleOptions
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

@@ -22,7 +22,7 @@ from altclust.core.problem import remove_given
 from altclust.core.solvers import subspace_distance
 from altclust.data.rows import STEP, ArrayRows, BlockOptions
 from altclust.data.sums import Moments
-from altclust.models.fitting import SampleOptions
+from altclust.models.solving import SampleOptions
 from altclust.models.streaming import step_for
 
 seeds = st.integers(0, 10_000)

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.core.solvers import subspace_distance
-from altclust.models.fitting import SampleOptions
+from altclust.models.solving import SampleOptions
 
 torch = pytest.importorskip("torch")
 

@@ -9,7 +9,7 @@ import pytest
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
 from altclust.search import selection
-from altclust.search.criteria import criteria, gap, kappa, silhouette
+from altclust.search.criteria import criteria, gap, silhouette
 from altclust.search.screening import screen, standing_out
 from altclust.search.selection import menu, rank, weighted
 from altclust.search.spec import SearchSpec
@@ -53,12 +53,6 @@ def test_gaps_and_silhouettes_see_clusters_and_not_a_cut_cloud():
     assert gap(cloud, np.zeros(400, dtype=int)) == silhouette(cloud, np.zeros(400, dtype=int)) == 0
 
 
-def test_kappa_is_agreement_beyond_chance():
-    a = np.array([0, 0, 1, 1])
-    assert kappa(a, a) == 1
-    assert kappa(a, np.array([0, 1, 0, 1])) == 0
-
-
 def test_criteria_of_the_hidden_clusters_are_high(spec, data, trials):
     table = criteria(spec, trials, np.random.default_rng(0))
     right = np.array([nmi(t.labels, data.alternative) for t in trials]) > 0.95
@@ -66,7 +60,7 @@ def test_criteria_of_the_hidden_clusters_are_high(spec, data, trials):
     assert not right.all()
     for name in ("agreement", "gap"):
         assert table.loc[right, name].mean() > table.loc[~right, name].mean()
-    assert table.loc[right, ["linear", "curved"]].min().min() > 0.8
+    assert table.loc[right, ["linear", "kernel"]].min().min() > 0.8
 
 
 def test_the_highest_score_is_the_hidden_clustering(spec, data, trials):
@@ -94,7 +88,7 @@ def test_shapes_that_no_straight_border_separates_come_first():
         plain | {"agreement": 0.1, "gap": 0.0, "linear": 0.9},
         plain | {"agreement": 0.1, "gap": 0.0, "linear": 0.1, "source": "residual"},
     ]
-    assert selection._are_shaped(pd.DataFrame(rows)).tolist() == [True, False, False, False, False]
+    assert selection._are_curved(pd.DataFrame(rows)).tolist() == [True, False, False, False, False]
 
 
 def test_weights_are_of_criteria_and_products(spec, trials):

@@ -11,21 +11,19 @@ from altclust.core.metrics import nmi
 from altclust.core.problem import remove_given
 from altclust.datasets import views
 from altclust.search.independent_components import independent_directions
+from altclust.search.short_fits import Setting, short_fit
 from altclust.search.spec import SearchSpec, Spec
 from altclust.search.trajectories import (
-    CLEAR,
     CLUSTERS,
     SOURCES,
     THIN,
     THIN_CLUSTERS,
-    Shape,
     Trajectory,
     follow,
     run,
-    separation,
-    short_fit,
     trajectories,
 )
+from altclust.search.trials import CLEAR, separation
 
 PLAIN = ("direct", "direct, in turn")
 
@@ -51,9 +49,9 @@ def normalised_spectrum(rows, sigma):
 
 def test_separation_is_that_of_the_normalised_kernel():
     asked, _ = question(clusters=(2, 3))
-    shape = Shape(asked.X, None, False, 0.0, 0.3, 0.0)
+    setting = Setting(asked.X, None, False, 0.0, 0.3, 0.0)
     W, rng = np.eye(6)[:, 2:4], np.random.default_rng(0)
-    found = short_fit(asked, Trajectory("direct", 3), 0, shape, W, 0.4, rng, rough=False)
+    found = short_fit(asked, "direct", 0, 3, setting, W, 0.4, rng, rough=False)
     values = normalised_spectrum(asked.X @ found.W, 0.4)
     assert np.allclose(found.spectrum, values[:3], atol=1e-8)
     wanted = np.log((1 - values[2] + CLEAR) / (1 - values[1] + CLEAR))
@@ -63,11 +61,10 @@ def test_separation_is_that_of_the_normalised_kernel():
 
 def test_rough_fits_are_close_to_exact_ones():
     asked, data = question(200, clusters=(2, 3))
-    shape = Shape(asked.X, None, False, 0.0, 0.3, 1.0)
+    setting = Setting(asked.X, None, False, 0.0, 0.3, 1.0)
     W = np.eye(6)[:, 2:4]
     rough, exact = (
-        short_fit(asked, Trajectory("direct", 3), 0, shape, W, 1.0, np.random.default_rng(0), rough=r)
-        for r in (True, False)
+        short_fit(asked, "direct", 0, 3, setting, W, 1.0, np.random.default_rng(0), rough=r) for r in (True, False)
     )
     assert nmi(rough.labels, exact.labels) > 0.95
     assert rough.cost == pytest.approx(exact.cost, rel=0.02)
@@ -129,7 +126,7 @@ def test_a_trajectory_finds_the_hidden_clusters(source):
     stages = len(THIN) if source == "components" else len(SOURCES[source].fits)
     assert [t.stage for t in trials] == list(range(stages))
     assert {(t.source, t.n_clusters, t.n_components) for t in trials} == {(source, 2, 2)}
-    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.8
+    assert max(nmi(t.labels, data.alternative) for t in trials) > (0.8 if source == "whitened" else 0.9)
     for t in trials:
         if t.whitening == 0:
             assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
@@ -142,7 +139,7 @@ def test_columns_that_stand_out_are_searched_by_themselves():
     asked = replace(asked, columns=np.eye(6)[:, 2:5])
     trials = run(asked, Trajectory("columns", 2), 0)
     assert all(np.allclose(t.W[[0, 1, 5]], 0) for t in trials)
-    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.8
+    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.9
 
 
 def test_one_stage_alone():
@@ -158,7 +155,7 @@ def test_a_fixed_sigma_is_a_single_trial(residual):
     assert found.sigma == 0.8
     rows = remove_given(asked.X, asked.given) if residual else asked.X
     values = normalised_spectrum(rows @ found.W, 0.8)
-    assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=2e-2)
+    assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=1e-8)
 
 
 @pytest.mark.parametrize("source", ["components", "residual"])

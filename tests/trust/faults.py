@@ -459,7 +459,7 @@ CHANGES = """
 import os, sys, warnings
 import numpy as np, pandas as pd
 from altclust import KDAC, InputError
-from altclust.models.fitting import SampleOptions
+from altclust.models.solving import SampleOptions
 warnings.simplefilter("ignore")
 KDAC._samples = SampleOptions(first=200, most=2000)
 n = 12_000
@@ -535,7 +535,7 @@ def main():
     import dask, dask.array as da, distributed
     from altclust import KDAC
     from altclust.data import dask_rows
-    from altclust.models.fitting import SampleOptions
+    from altclust.models.solving import SampleOptions
     from altclust.data.dask_rows import ClusterLost
     warnings.simplefilter("ignore")
     KDAC._samples = SampleOptions(first=200, most=2000)

@@ -40,8 +40,9 @@ from ..search.spec import Spec
 from .candidates import Candidate
 from .display import card, rows_to_show
 from .fitted_view import FittedView
-from .fitting import SampleOptions, SolveOptions, fit_in_memory
+from .fitting import fit_in_memory
 from .saving import load_kdac, save_kdac
+from .solving import SampleOptions, SolveOptions
 from .streaming import fit_streamed
 
 REMEDIES = {

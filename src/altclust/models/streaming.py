@@ -36,19 +36,9 @@ from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
 from .fitted_view import FittedView
-from .fitting import (
-    SampleOptions,
-    SolveOptions,
-    build_problem,
-    counting,
-    fit_in_memory,
-    for_sample,
-    recipe_of,
-    search_of_view,
-    start_on_sample,
-    warn_of_rank,
-)
+from .fitting import fit_in_memory, how_found, warn_of_rank
 from .residuals import GivenMeans
+from .solving import SampleOptions, SolveOptions, build_problem, counting, for_sample, start_on_sample
 
 logger = logging.getLogger(__name__)
 
@@ -263,8 +253,7 @@ def fit_streamed(
         tuning=tuning,
         kernel_map=map,
         given_means=_given_means(stated, seen, seen_given),
-        search=search_of_view(search, parameters, axes.shape[1], tuning is not None),
-        recipe=recipe_of(tuning, parameters),
+        **how_found(tuning, 0, search, parameters, axes.shape[1]),
         searched_labels=searched_labels,
         certify=partial(certify, problem, engine, axes, end.gamma),
     )

@@ -13,7 +13,8 @@ from ..base.errors import InputError
 from ..files.model_archive import read_model, write_model
 from .selection import ARRAYS
 from .spec import SearchSpec
-from .trajectories import Trajectory, Trial
+from .trajectories import Trajectory
+from .trials import Trial
 
 
 class Checkpoints:

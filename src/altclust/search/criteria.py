@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from scipy.spatial.distance import cdist
+from sklearn.metrics import cohen_kappa_score
 
 from ..base.backend import Array
 from ..core.metrics import nmi_matrix, one_hot
 from ..core.problem import remove_given
 from .spec import SearchSpec
-from .trajectories import Trial
+from .trials import Trial
 
 FOLDS = 5
 RIDGE, KERNEL_RIDGE = 0.05, 0.1  # penalties of the predictions, over the mean eigenvalue and over 1
@@ -29,7 +30,7 @@ def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) ->
         The largest NMI with another trial of the same coordinates and k, at another σ or from another start.
     gap
         How empty the middle between neighbouring clusters is: 0 if as full as their centres, 1 if empty.
-    linear, curved
+    linear, kernel
         How well rows can be assigned to the clusters from the other rows: NMI with a cross-validated linear prediction,
         and Cohen's kappa with one by a kernel.
     silhouette, silhouette_all
@@ -43,7 +44,7 @@ def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) ->
     labels = [_consecutive(trial.labels) for trial in trials]
     alike = nmi_matrix(labels)
     folds = rng.permutation(len(X)) % FOLDS
-    linear, curved = _predictor(_linear_kernel(left), folds), _predictor(_smooth_kernel(left), folds)
+    linear, smooth = _predictor(_linear_kernel(left), folds), _predictor(_smooth_kernel(left), folds)
     sources = np.array([trial.source for trial in trials])
     spaces = np.array([f"{trial.subtract_given} {trial.whitening} {trial.n_clusters}" for trial in trials])
     rows = []
@@ -52,14 +53,14 @@ def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) ->
         others = [alike[i, sources == other].max() for other in np.unique(sources) if other != sources[i]]
         beside = (spaces == spaces[i]) & (np.arange(len(trials)) != i)
         shares = np.bincount(codes) / len(codes)
-        by_rule, by_kernel = linear(codes), curved(codes)
+        by_rule, by_kernel = linear(codes), smooth(codes)
         rows.append(
             {
                 "agreement": float(np.mean(others)) if others else 0.0,
                 "persistence": float(alike[i, beside].max(initial=0.0)),
                 "gap": gap(shown, codes),
                 "linear": float(nmi_matrix([codes, by_rule])[0, 1]),
-                "curved": kappa(codes, by_kernel),
+                "kernel": float(cohen_kappa_score(codes, by_kernel)) if codes.max() else 0.0,
                 "silhouette": silhouette(shown, codes),
                 "silhouette_all": silhouette(X, codes),
                 "evenness": float(_entropy(shares) / np.log(max(len(shares), 2))),
@@ -101,13 +102,6 @@ def gap(Z: Array, codes: np.ndarray) -> float:
             worst = min(worst, 1 - middle / max(min(ends), 1e-9))
         found += max(worst, -1.0) * sizes[a]
     return float(found / sizes.sum())
-
-
-def kappa(codes: np.ndarray, others: np.ndarray) -> float:
-    """Cohen's kappa: the agreement of two assignments beyond chance."""
-    k = max(codes.max(), others.max()) + 1
-    chance = float(np.bincount(codes, minlength=k) @ np.bincount(others, minlength=k)) / len(codes) ** 2
-    return float((np.mean(codes == others) - chance) / max(1 - chance, 1e-9))
 
 
 def _predictor(K: Array, folds: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:

@@ -15,8 +15,10 @@ from ..core.problem import KernelObjective
 from ..core.solvers import ISM
 from .heuristics import median_distance
 from .selection import tabulate
+from .short_fits import build_problem
 from .spec import SearchSpec
-from .trajectories import Trajectory, Trial, build_problem
+from .trajectories import Trajectory
+from .trials import Trial
 
 SIGMAS = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # relative to the median distance
 WEIGHTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)

@@ -15,7 +15,7 @@ from ..base.thresholds import ALTERNATIVE, DISTINCT
 from ..core.metrics import nmi_matrix
 from .criteria import criteria
 from .spec import SearchSpec
-from .trajectories import Trial
+from .trials import Trial
 
 SMALLEST = 0.03  # share of rows below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
@@ -24,14 +24,14 @@ WEIGHTS = {
     "agreement x gap": 7.91,
     "agreement x linear": 9.1,
     "agreement x silhouette": 8.65,
-    "curved": 5.32,
+    "kernel": 5.32,
     "silhouette_all": 26.1,
     "log_k": 5.24,
     "evenness": 18.91,
     "persistence": 5.04,
 }
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
-SHAPED = 1e3  # what is added to the score of curved shapes that are clearly separate
+CURVED = 1e3  # what is added to the score of curved shapes that are clearly separate
 # Curved shapes: apart and steady in the kernel, but hardly seen from other starts, by centres or by linear borders.
 STEADY, EVEN, FULL = 0.92, 0.85, 0.4  # persistence and evenness at least, gap less than this
 APART = ((0.5, 0.45, 0.6), (2.0, 0.65, 0.7))  # separation at least; agreement and linear less than this
@@ -50,8 +50,8 @@ def rank(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.
     """The table of the trials with all criteria, and a score by which to choose."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng)], axis=1)
     table["separation"] = [trial.separation for trial in trials]
-    table["shaped"] = _are_shaped(table)
-    score = weighted(table) + table["shaped"] * (SHAPED + table["separation"])
+    table["curved"] = _are_curved(table)
+    score = weighted(table) + table["curved"] * (CURVED + table["separation"])
     rejected = (table["smallest"] < SMALLEST) | (table["overlap"] > ALTERNATIVE)
     table["score"] = score - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
     return table
@@ -67,7 +67,7 @@ def term(table: pd.DataFrame, name: str) -> pd.Series:
     return table[name.split(" x ")].prod(axis=1)
 
 
-def _are_shaped(table: pd.DataFrame) -> pd.Series:
+def _are_curved(table: pd.DataFrame) -> pd.Series:
     """Which trials show curved shapes, for which criteria by centres say nothing."""
     steady = (table["persistence"] >= STEADY) & (table["evenness"] >= EVEN) & (table["gap"] < FULL)
     bent = [
@@ -93,7 +93,7 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     """A sentence that explains the choice of this row of the table."""
     new = "" if np.isnan(row["overlap"]) else f", NMI {row['overlap']:.2f} with what is given"
     found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
-    if row["shaped"]:
+    if row["curved"]:
         why = f"curved shapes that stay apart at several sigmas and that no straight border separates{new}"
     else:
         why = (

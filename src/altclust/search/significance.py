@@ -25,7 +25,8 @@ from .null_rows import NullRows
 from .screening import WIDE
 from .selection import rank
 from .spec import SearchSpec
-from .trajectories import Trajectory, Trial, follow
+from .trajectories import Trajectory, follow
+from .trials import Trial
 
 FEWEST_ROWS = 60  # below, halves are too small
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
@@ -188,11 +189,12 @@ def _test(
     with fitting_threads(len(spec.X)):
         part = take(spec, np.flatnonzero(found))
         trial = _found_again(part, recipe, rng)
-        carrier = Carried(trial, _shown(spec, trial)[found])
-        score, carried = carrier.score(_shown(spec, trial)[tested])
+        shown = (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
+        carrier = Carried(trial, shown[found])
+        score, carried = carrier.score(shown[tested])
         nulls = [
             _in_columns(spec, trial, cells, tested, draws, rng),
-            _in_directions(spec, trial, found, tested, draws, rng),
+            _in_directions(spec, trial, shown, found, tested, draws, rng),
         ]
         references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
     p_values = [(1 + np.sum(reference >= score)) / (1 + draws) for reference in references]
@@ -245,10 +247,15 @@ def _in_columns(
 
 
 def _in_directions(
-    spec: SearchSpec, trial: Trial, found: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
+    spec: SearchSpec,
+    trial: Trial,
+    shown: Array,
+    found: np.ndarray,
+    tested: np.ndarray,
+    draws: int,
+    rng: np.random.Generator,
 ) -> Array:
     """The tested rows without clusters in the discriminant axes of the view, given means aside."""
-    shown = _shown(spec, trial)
     means = np.zeros_like(shown)
     if spec.given and not trial.subtract_given:
         centred = shown - shown.mean(axis=0)
@@ -264,11 +271,6 @@ def _all_axes(Z: Array, trial: Trial) -> Array:
     axes = discriminant_directions(Z - Z.mean(axis=0), trial.labels, trial.n_clusters)[:, :q]
     rest = np.linalg.svd(axes, full_matrices=True)[0][:, axes.shape[1] :]
     return np.column_stack([axes, rest])
-
-
-def _shown(spec: SearchSpec, trial: Trial) -> Array:
-    """All rows in the directions of a trial."""
-    return (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
 
 
 def take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:

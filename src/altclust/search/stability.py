@@ -8,7 +8,8 @@ import numpy as np
 
 from ..core.metrics import nmi_matrix
 from .spec import SearchSpec
-from .trajectories import Trajectory, Trial, follow
+from .trajectories import Trajectory, follow
+from .trials import Trial
 
 FEWEST_ROWS = 40  # of which halves can be searched
 

@@ -21,22 +21,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
 
 from ..base.backend import Array
-from ..core.descent import descend
-from ..core.engines import DenseEngine
 from ..core.initialization import spectral_start
-from ..core.kernels import Gaussian
-from ..core.metrics import nmi_matrix
-from ..core.problem import Problem, coordinates, indicators, remove_given
+from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from ..core.solvers import LBFGS
-from ..core.solvers.grassmann import orthonormal
 from .discriminants import alternate_discriminants, kmeans_directions, principal_kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
+from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
 from .spec import SearchSpec
+from .trials import Trial
 
 MOST_ROWS = 400  # rows of the search; the fit that follows uses all
 CLUSTERS = (2, 3, 4, 5, 6, 8, 10, 14, 20)  # the numbers of clusters that a search tries
@@ -46,7 +41,6 @@ ROWS_PER_CLUSTER = 16
 LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.35, 0.25, 0.17, 0.12, 0.085, 0.06)  # σ relative to the median distance of the projected rows
 THIN_FLOOR = 0.03
-CLEAR = 3e-4  # 1 − eigenvalue, below which a cluster counts as disconnected
 
 
 @dataclass(frozen=True)
@@ -98,65 +92,6 @@ class Trajectory:
 
     source: str
     n_clusters: int
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A short fit.
-
-    Attributes
-    ----------
-    source : str
-        The source of its trajectory.
-    stage : int
-        Its number in the trajectory.
-    n_clusters : int
-    sigma : float
-    novelty_weight : float
-    W : array, shape (r, q)
-        Directions in the coordinates of the search.
-    labels : int array, shape (n,)
-        Labels of the rows of the search.
-    spectrum : array, shape (k,)
-        Leading eigenvalues of the centred normalised kernel of the projected rows.
-    overlap : float
-    smallest : float
-        Share of the rows in the smallest cluster.
-    quality, cost : float
-    inequality : float
-        Left over right side of Theorem 1's inequality, if computed; it holds from 1 on.
-    subtract_given : bool
-    whitening, degree_floor, pull : float
-        See `altclust.KDAC`.
-    """
-
-    source: str
-    stage: int
-    n_clusters: int
-    sigma: float
-    novelty_weight: float
-    W: Array
-    labels: np.ndarray
-    spectrum: Array
-    overlap: float
-    smallest: float
-    quality: float
-    cost: float
-    inequality: float = float("nan")
-    subtract_given: bool = False
-    whitening: float = 0.0
-    degree_floor: float = 0.0
-    pull: float = 0.0
-
-    @property
-    def n_components(self) -> int:
-        """Columns of W."""
-        return self.W.shape[1]
-
-    @property
-    def separation(self) -> float:
-        """How much more a cut into k + 1 clusters costs than one into k, see `separation`."""
-        return separation(self.spectrum, self.n_clusters)
 
 
 def trajectories(spec: SearchSpec) -> list[Trajectory]:
@@ -216,8 +151,8 @@ def _fixed(
     k, q = trajectory.n_clusters, spec.directions(trajectory.n_clusters)
     start = spectral_start(*build_problem(spec, X, k, q, spec.fixed.sigma))
     floor = FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
-    shape = Shape(X, basis, subtract, whitening, floor, 0.0)
-    yield short_fit(spec, trajectory, 0, shape, start.vectors[:, :q], spec.fixed.sigma, rng)
+    setting = Setting(X, basis, subtract, whitening, floor, 0.0)
+    yield short_fit(spec, "fixed", 0, k, setting, start.vectors[:, :q], spec.fixed.sigma, rng, rough=False)
 
 
 def _from_source(
@@ -233,8 +168,8 @@ def _from_source(
             continue
         strength = pull * max(k - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
         floor = FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
-        shape = Shape(X, basis, source.subtract_given and bool(spec.given), source.whitening, floor, strength)
-        yield short_fit(spec, trajectory, stage, shape, W, width * unit, rng)
+        setting = Setting(X, basis, source.subtract_given and bool(spec.given), source.whitening, floor, strength)
+        yield short_fit(spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng)
 
 
 def _components(
@@ -246,107 +181,9 @@ def _components(
     W = independent_directions(X, spec.given, q, rng)
     unit = median_distance(X @ W, rng)
     floor = THIN_FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
-    shape = Shape(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
+    setting = Setting(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
     for stage, width in enumerate(THIN):
         if only in (None, stage):
-            yield short_fit(spec, trajectory, stage, shape, W, width * unit, rng, rough=False)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """Rows in the coordinates of a trial, the map to those of the search, and how the fit treats them."""
-
-    X: Array
-    basis: Array | None
-    subtract_given: bool
-    whitening: float
-    degree_floor: float
-    pull: float
-
-
-def in_coordinates(
-    spec: SearchSpec, subtract_given: bool, whitening: float, columns: bool = False
-) -> tuple[Array, Array | None]:
-    """The rows of a search in the coordinates of a trial, and the map to them."""
-    left = remove_given(spec.X, spec.given) if subtract_given and spec.given else spec.X
-    return coordinates(left, whitening, spec.columns if columns else None)
-
-
-def with_columns(X: Array, W: Array, q: int | None) -> Array:
-    """W with q columns: its first ones, or more, from principal directions orthogonal to it."""
-    if q is None or q == W.shape[1]:
-        return W
-    q = min(q, X.shape[1])
-    rest = svd(X - X @ W @ W.T, full_matrices=False)[2].T
-    return orthonormal(np.column_stack([W, rest])[:, :q])
-
-
-def short_fit(
-    spec: SearchSpec,
-    trajectory: Trajectory,
-    stage: int,
-    shape: Shape,
-    W: Array,
-    sigma: float,
-    rng: np.random.Generator,
-    rough: bool = True,
-) -> Trial:
-    """A few steps from W at this σ; rough ones use few landmarks."""
-    k, n = trajectory.n_clusters, len(shape.X)
-    weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
-    problem = Problem(k, W.shape[1], weight, Gaussian(sigma), shape.basis)
-    result = descend(
-        problem,
-        shape.X,
-        indicators(spec.given, n, spec.fixed.scaling),
-        W,
-        ROUGH_STEPS if rough else EXACT_STEPS,
-        floor=shape.degree_floor,
-        pull=shape.pull,
-        rough=rough,
-        rng=rng,
-    )
-    return Trial(
-        source=trajectory.source,
-        stage=stage,
-        n_clusters=k,
-        sigma=sigma,
-        novelty_weight=weight,
-        W=problem.to_table(result.W),
-        labels=result.labels,
-        spectrum=result.values,
-        overlap=_overlap(result.labels, spec.given),
-        smallest=float(np.bincount(result.labels, minlength=k).min() / n),
-        quality=result.quality,
-        cost=result.cost,
-        subtract_given=shape.subtract_given,
-        whitening=shape.whitening,
-        degree_floor=shape.degree_floor,
-        pull=shape.pull,
-    )
-
-
-def _overlap(labels: np.ndarray, given: list[np.ndarray]) -> float:
-    """See `altclust.core.metrics.overlap`, in a tenth of its time."""
-    known = [codes >= 0 for codes in given]
-    found = [nmi_matrix([labels[k], codes[k]])[0, 1] for codes, k in zip(given, known, strict=True) if k.any()]
-    return float(max(found, default=np.nan))
-
-
-ROUGH_STEPS, EXACT_STEPS = LBFGS(tol=1e-2, max_iter=12), LBFGS(tol=1e-2, max_iter=8)
-
-
-def separation(spectrum: Array, k: int) -> float:
-    """Log (1 − w_(k+1)) / (1 − w_k); the spectrum is that of the centred kernel, from w_2 on."""
-    if k < 2 or k > len(spectrum):
-        return 0.0
-    last, after = np.maximum(1 - spectrum[[k - 2, k - 1]], 0.0) + CLEAR  # landmarks may exceed 1 a little
-    return float(np.log(after / last))
-
-
-def build_problem(spec: SearchSpec, X: Array, k: int, q: int, sigma: float) -> tuple[Problem, DenseEngine]:
-    """The problem on the rows of the search, and its engine."""
-    kernel = Gaussian(sigma)
-    weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
-    given = indicators(spec.given, len(X), spec.fixed.scaling)
-    return Problem(k, q, weight, kernel), DenseEngine(X, kernel, given)
+            yield short_fit(
+                spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng, rough=False
+            )

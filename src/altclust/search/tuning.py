@@ -28,7 +28,8 @@ from .screening import WIDE, screen
 from .selection import explain_ranking, menu, rank
 from .spec import SearchSpec, Spec
 from .stability import stability
-from .trajectories import LOOSELY, MOST_ROWS, Trajectory, Trial, run, trajectories
+from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, trajectories
+from .trials import Trial
 
 Follow = Callable[[SearchSpec, Trajectory, int], list[Trial]]
 
