@@ -12,6 +12,8 @@ from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
 from ..base.backend import Array
 from .kernels import Gaussian
 
+NO_CUT = 1e-3  # a smaller normalised cut counts as none
+
 
 def nmi(a: np.ndarray, b: np.ndarray) -> float:
     """Normalised mutual information I(a, b) / √(H(a) H(b)), the paper's choice of mean.
@@ -97,6 +99,17 @@ def hsic(X: Array, Y: Array, *, sigma: float, sigma_y: float | None = None) -> f
     L = L - L.mean(axis=0)
     L -= L.mean(axis=1, keepdims=True)
     return float(np.sum(K * L) / (n - 1) ** 2)
+
+
+def normalised_cut(K: Array, labels: np.ndarray, k: int) -> float:
+    """Σ_c cut_c / vol_c over k clusters, plus 0.001, so that its logarithm is finite; an empty cluster counts 1.
+
+    vol_c is the sum of the degrees in c, and cut_c what of it goes to other clusters.
+    """
+    Y = np.eye(k)[labels]
+    within, volume = np.sum(Y * (K @ Y), axis=0), K.sum(axis=0) @ Y
+    cuts = np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1.0), 1.0)
+    return NO_CUT + float(cuts.sum())
 
 
 def table_nmi(counts: Array) -> float:

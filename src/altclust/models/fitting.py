@@ -32,6 +32,8 @@ from .solving import SolveOptions, best_of_starts, build_problem, counting, star
 
 logger = logging.getLogger(__name__)
 
+MENU_TOL = 10  # times the tolerance, for the other views on the menu
+
 
 def fit_in_memory(
     centred: Array,
@@ -66,7 +68,7 @@ def fit_in_memory(
         warn_of_rank(spec.n_components, view.n_components)
         if tuning is None or view.status == Status.CANCELLED or kind != "dense":
             return view
-        quiet = replace(options, callback=None)
+        quiet = replace(options, callback=None, tol=MENU_TOL * options.tol)
         others = [fitted(place, Parameters(**one), quiet) for place, one in enumerate(tuning.views[1:], 1)]
     stability = tuning.table["stability"].to_numpy()[tuning.menu]
     menu = [candidate(one, steady, centred, names) for one, steady in zip([view, *others], stability, strict=True)]

@@ -126,7 +126,7 @@ def best_of_starts(
     choose_q, limits = parameters.n_components is None, options.limits(given)
     solver, rounding = options.solver, options.rounding
     if options.reduced and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray):
-        quasi_newton = solver if isinstance(solver, LBFGS) else LBFGS()
+        quasi_newton = solver if isinstance(solver, LBFGS) else LBFGS(tol=options.tol / 10)
         return _best_descent(problem, engine, given, parameters, options, quasi_newton, rng)
     problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
     best: Result | None = None

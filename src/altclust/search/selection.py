@@ -19,22 +19,8 @@ from .trials import Trial
 
 SMALLEST = 0.03  # share of rows below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
-WEIGHTS = {
-    "agreement": 7.58,
-    "agreement x gap": 7.91,
-    "agreement x linear": 9.1,
-    "agreement x silhouette": 8.65,
-    "kernel": 5.32,
-    "silhouette_all": 26.1,
-    "log_k": 5.24,
-    "evenness": 18.91,
-    "persistence": 5.04,
-}
+WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
-CURVED = 1e3  # what is added to the score of curved shapes that are clearly separate
-# Curved shapes: apart and steady in the kernel, but hardly seen from other starts, by centres or by linear borders.
-STEADY, EVEN, FULL = 0.92, 0.85, 0.4  # persistence and evenness at least, gap less than this
-APART = ((0.5, 0.45, 0.6), (2.0, 0.65, 0.7))  # separation at least; agreement and linear less than this
 MENU = 5
 
 
@@ -49,32 +35,14 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
 def rank(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
     """The table of the trials with all criteria, and a score by which to choose."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng)], axis=1)
-    table["separation"] = [trial.separation for trial in trials]
-    table["curved"] = _are_curved(table)
-    score = weighted(table) + table["curved"] * (CURVED + table["separation"])
     rejected = (table["smallest"] < SMALLEST) | (table["overlap"] > ALTERNATIVE)
-    table["score"] = score - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
+    table["score"] = weighted(table) - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
     return table
 
 
 def weighted(table: pd.DataFrame) -> pd.Series:
-    """The sum of the criteria, and of products of two, times their weights."""
-    return sum(weight * term(table, name) for name, weight in WEIGHTS.items())
-
-
-def term(table: pd.DataFrame, name: str) -> pd.Series:
-    """A criterion, or a product of two."""
-    return table[name.split(" x ")].prod(axis=1)
-
-
-def _are_curved(table: pd.DataFrame) -> pd.Series:
-    """Which trials show curved shapes, for which criteria by centres say nothing."""
-    steady = (table["persistence"] >= STEADY) & (table["evenness"] >= EVEN) & (table["gap"] < FULL)
-    bent = [
-        (table["separation"] >= apart) & (table["agreement"] < alone) & (table["linear"] < straight)
-        for apart, alone, straight in APART
-    ]
-    return table["source"].str.endswith("components") & steady & (bent[0] | bent[1])
+    """The sum of the criteria times their weights."""
+    return sum(weight * table[name] for name, weight in WEIGHTS.items())
 
 
 def menu(trials: list[Trial], table: pd.DataFrame) -> list[int]:
@@ -93,16 +61,8 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     """A sentence that explains the choice of this row of the table."""
     new = "" if np.isnan(row["overlap"]) else f", NMI {row['overlap']:.2f} with what is given"
     found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
-    if row["curved"]:
-        why = f"curved shapes that stay apart at several sigmas and that no straight border separates{new}"
-    else:
-        why = (
-            f"other starts found them with NMI {row['agreement']:.2f}, the middle between neighbours is "
-            f"{_percent(row['gap'])} emptier than their centres, and a linear rule predicts left-out rows with "
-            f"NMI {row['linear']:.2f}{new}"
-        )
+    why = (
+        f"other starts found them with NMI {row['agreement']:.2f}, their normalised cut is "
+        f"{np.exp(row['contrast']):.2g} times smaller than that of a cloud without clusters{new}"
+    )
     return f"{found} ({row['source']} path): {why}. The best of {len(table)} candidates."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * max(share, 0.0):.0f} %"

@@ -18,7 +18,7 @@ from ..base.backend import Array
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..core.kernels import Gaussian
-from ..core.metrics import nmi, one_hot
+from ..core.metrics import nmi, normalised_cut, one_hot
 from ..core.problem import indicators, remove_given, row_space
 from .discriminants import discriminant_directions
 from .null_rows import NullRows
@@ -32,7 +32,7 @@ FEWEST_ROWS = 60  # below, halves are too small
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
 WEAK_ROWS = 100  # below, real clusters are often not significant
 LEVEL = 0.05
-PRIOR, CLEAR = 1e-3, 1e-3  # weight of a cluster's share beside near rows; cut that counts as none
+PRIOR = 1e-3  # weight of a cluster's share beside near rows
 STABLE = 0.8  # stability
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
@@ -228,11 +228,7 @@ class Carried:
     def score(self, Z: Array) -> tuple[float, np.ndarray]:
         """Minus the log of the normalised cut of the carried clusters, and these clusters."""
         labels = np.argmax(self.kernel.between(Z, self.rows) @ self.member + self.shares, axis=1)
-        K = self.kernel.gram(Z)
-        Y = np.eye(self.member.shape[1])[labels]
-        within, volume = np.sum(Y * (K @ Y), axis=0), K.sum(axis=0) @ Y
-        cuts = np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1.0), 1.0)
-        return -float(np.log(CLEAR + cuts.sum())), labels
+        return -float(np.log(normalised_cut(self.kernel.gram(Z), labels, self.member.shape[1]))), labels
 
 
 def _in_columns(

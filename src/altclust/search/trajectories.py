@@ -26,7 +26,7 @@ from ..base.backend import Array
 from ..core.initialization import spectral_start
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import alternate_discriminants, kmeans_directions, principal_kmeans_directions
+from .discriminants import alternate_discriminants, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
@@ -39,7 +39,8 @@ MANY_CLUSTERS = 8  # from here on only the sources and fits that may serve many 
 THIN_CLUSTERS = (2, 3)  # of the search for thin shapes
 ROWS_PER_CLUSTER = 16
 LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
-THIN = (0.5, 0.35, 0.25, 0.17, 0.12, 0.085, 0.06)  # σ relative to the median distance of the projected rows
+THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
+SMOOTH = 0.25  # from this width on, few landmarks are enough
 THIN_FLOOR = 0.03
 
 
@@ -67,12 +68,11 @@ class Source:
 
 
 SOURCES = {
-    "residual": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0), (0.35, 0.0))),
+    "residual": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY),)),
     "direct": Source(False, 0.0, kmeans_directions, ((0.7, 0.0), (0.35, 0.0))),
-    "direct, in turn": Source(False, 0.0, alternate_discriminants, ((0.7, 0.0),)),
-    "half-whitened": Source(True, 0.5, principal_kmeans_directions, ((0.7, LOOSELY), (0.35, 0.0))),
-    "whitened": Source(True, 1.0, principal_kmeans_directions, ((0.7, 0.0), (0.35, CLOSELY))),
-    "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0), (0.35, 0.0)), columns=True),
+    "half-whitened": Source(True, 0.5, alternate_discriminants, ((0.35, 0.0),)),
+    "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
+    "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.35, 0.0)), columns=True),
 }
 FOR_MANY = ("residual", "half-whitened")
 FOR_WIDE = ("residual", "half-whitened", "columns")  # tables of so many columns that a search has to be short
@@ -162,8 +162,7 @@ def _from_source(
     X, basis = in_coordinates(spec, source.subtract_given, source.whitening, source.columns)
     W = with_columns(X, source.start(X, k, rng), spec.fixed.n_components)
     unit = median_distance(X @ W, rng)
-    several = spec.fixed.n_clusters is not None or k < MANY_CLUSTERS
-    for stage, (width, pull) in enumerate(source.fits if several else source.fits[:2]):
+    for stage, (width, pull) in enumerate(source.fits):
         if only not in (None, stage):
             continue
         strength = pull * max(k - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
@@ -184,6 +183,5 @@ def _components(
     setting = Setting(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
     for stage, width in enumerate(THIN):
         if only in (None, stage):
-            yield short_fit(
-                spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng, rough=False
-            )
+            rough = width >= SMOOTH
+            yield short_fit(spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng, rough)

@@ -1,0 +1,47 @@
+"""Whether several Gaussians describe rows better than one: clusters, or a cut through a cloud."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+
+from ..base.backend import Array
+from ..core.metrics import one_hot
+
+STEPS = 10  # of EM
+SOFT = 0.1  # share of every row that is spread over all clusters at the start
+RIDGE = 1e-3  # of the covariance within clusters, over that of all rows
+
+
+def mixture(Z: Array, codes: np.ndarray) -> float:
+    """What a mixture of Gaussians with one covariance gains over one Gaussian: log-likelihood per row.
+
+    A few EM steps start from the clusters. The penalty is that of BIC for the additional centres and shares.
+
+    Parameters
+    ----------
+    Z : array, shape (n, q)
+    codes : int array, shape (n,)
+        Clusters, from 0 on.
+    """
+    k, n = int(codes.max()) + 1, len(Z)
+    Z = Z - Z.mean(axis=0)
+    values, axes = np.linalg.eigh(Z.T @ Z / n)
+    wide = values > 1e-10 * values[-1]
+    if k < 2 or not wide.any():
+        return 0.0
+    Z = Z @ (axes[:, wide] / np.sqrt(values[wide]))
+    q = Z.shape[1]
+    member = (1 - SOFT) * one_hot(codes) + SOFT / k
+    for _ in range(STEPS):
+        sizes = member.sum(axis=0) + 1e-9
+        centres = member.T @ Z / sizes[:, None]
+        within = np.eye(q) - (centres * sizes[:, None]).T @ centres / n + RIDGE * np.eye(q)
+        factor = np.linalg.cholesky(within)
+        rows, means = (solve_triangular(factor, A.T, lower=True).T for A in (Z, centres))
+        joint = rows @ means.T - np.sum(means**2, axis=1) / 2 + np.log(sizes / n)
+        density = logsumexp(joint, axis=1)
+        member = np.exp(joint - density[:, None])
+    gained = np.mean(density - np.sum(rows**2, axis=1) / 2) - np.sum(np.log(np.diag(factor))) + q / 2
+    return float(gained - (k - 1) * (q + 1) * np.log(n) / (2 * n))
