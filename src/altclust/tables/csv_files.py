@@ -23,6 +23,7 @@ from .limits import Limits
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal comma
 HEAD = 64_000  # bytes from which the dialect is guessed
 SURE_ROWS = 200
+BLOCK = 5000  # rows that are written at a time
 WIDE = ("utf-16", "utf-32")
 ONE_BYTE = {"cp1252": "Windows-1252", "latin-1": "Latin-1, because some bytes are not Windows-1252"}
 NOT_WINDOWS = b"\x81\x8d\x8f\x90\x9d"  # bytes that stand for nothing in Windows-1252
@@ -77,10 +78,15 @@ class Delimited:
             if header is not None:
                 writer.writerow([*header, *new.columns])
             line = 0
-            for own, more in zip(self.cells.itertuples(index=False, name=None), added, strict=True):
+            for own, more in zip(self._rows(), added, strict=True):
                 line = self._write_blank(file, line) + 1
                 writer.writerow([*own, *more])
             self._write_blank(file, line)
+
+    def _rows(self) -> Iterator[list[str]]:
+        """The cells row by row; rows of several thousand at a time are lists soonest."""
+        for start in range(0, len(self.cells), BLOCK):
+            yield from self.cells.iloc[start : start + BLOCK].to_numpy(dtype=object).tolist()
 
     def _write_blank(self, file: TextIO, line: int) -> int:
         """Write the blank lines from this line on; returns the number of the next one."""

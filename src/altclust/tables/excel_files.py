@@ -61,6 +61,8 @@ def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[st
     workbook, first, has_header = file.read(), max(content.last, cells.shape[1]) + 1, len(frame) < len(cells)
 
     def add(path: Path, new: pd.DataFrame) -> None:
+        if len(new) != len(frame):
+            raise ValueError(f"{len(new)} new rows for a table of {len(frame)}")
         rows = [list(new.columns)] * has_header + new.to_numpy(dtype=object).tolist()
         write_copy(path, workbook, part, first, rows)
 

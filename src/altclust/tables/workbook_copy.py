@@ -76,8 +76,6 @@ class _Cells:
             self.inside, self.prefix = True, f"{prefix}:" if prefix else ""
         elif local == "row" and self.inside:
             before, self.row, self.column = self.row, int(attributes.get("r", self.row + 1)), 0
-            if self.row <= before:
-                raise ValueError("the rows of the sheet are not in order")
             self.row_starts(before)
         elif local == "c" and self.inside:
             self.column = _number(attributes["r"]) if "r" in attributes else self.column + 1
@@ -141,6 +139,8 @@ class _Writer(_Cells):
         return b"".join([*parts, self.xml[done:]])
 
     def row_starts(self, before: int) -> None:
+        if self.row <= before:
+            raise ValueError("the rows of the sheet are not in order")
         self.edits.append((self.at, self.at, self._missing(before, self.row)))
         tag = self.xml[self.at : self.tag_end()]
         self.closed = tag.endswith(b"/>")
