@@ -49,7 +49,7 @@ def test_force_replaces_only_what_altclust_wrote(few, altclust):  # noqa: F811
 
     refused = altclust(*FIND, "--out", ".")
     assert refused.returncode == 2
-    assert f"{', '.join(sorted(RESULTS))} exists: choose another --out, or pass --force" in words(refused.stderr)
+    assert f"{', '.join(sorted(RESULTS))} exist: choose another --out, or pass --force" in words(refused.stderr)
     again = altclust(*FIND, "--out", ".", "--force")
     assert again.returncode == 0, again.stderr
 
@@ -62,6 +62,16 @@ def test_force_replaces_only_what_altclust_wrote(few, altclust):  # noqa: F811
     )
     assert contents(few) == before
     assert altclust("report", ".", "--force").returncode == 2
+    assert contents(few) == before
+
+
+def test_views_leaves_pictures_of_others_alone(few, altclust):  # noqa: F811
+    (few / "view_7.png").write_text("mine")
+    before = contents(few)
+    for more in ((), ("--force",)):
+        done = altclust("views", "few.csv", "--given", "segment", "--out", ".", *more)
+        assert done.returncode == 2
+        assert "view_7.png exists: choose another --out, or move what is in the way" in words(done.stderr)
     assert contents(few) == before
 
 

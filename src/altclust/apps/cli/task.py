@@ -149,7 +149,7 @@ def check_folder(out: Path, files: str, options: TableOptions) -> None:
             f"changed since, so not {foreign}"
         )
     if foreign or (taken and not options.force):
-        raise UsageError(f"{', '.join(str(one) for one in taken)} exists: {remedy}.")
+        raise UsageError(f"{', '.join(map(str, taken))} exist{'s' * (len(taken) == 1)}: {remedy}.")
 
 
 def _check_labels(given: pd.DataFrame | None) -> None:
