@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -282,15 +284,24 @@ def test_names_that_a_spreadsheet_would_compute(few, altclust):  # noqa: F811
 
 def test_a_workbook_with_formulas_is_reported_on_again(few, altclust):  # noqa: F811
     frame = pd.read_csv(few / "few.csv")
-    with pd.ExcelWriter(few / "rows.xlsx") as book:
+    with pd.ExcelWriter(few / "plain.xlsx", engine="openpyxl") as book:
         frame.to_excel(book, sheet_name="data", index=False)
         pd.DataFrame({"c": ["kept"]}).to_excel(book, sheet_name="notes", index=False)
+    with zipfile.ZipFile(few / "plain.xlsx") as old, zipfile.ZipFile(few / "rows.xlsx", "w") as new:
+        for part in old.infolist():
+            content = old.read(part)
+            if part.filename == "xl/worksheets/sheet1.xml":  # the column that is found, as formulas with stored results
+                content, count = re.subn(rb'(<c r="C(\d+)" t="n">)<v>', rb"\1<f>B\2*1</f><v>", content)
+                assert count == N
+            new.writestr(part, content, zipfile.ZIP_DEFLATED)
     done = altclust("find", "rows.xlsx", "--given", "segment", *QUICK)
     assert done.returncode == 0, done.stderr
     sheets = pd.read_excel(few / "altclust-out" / "table.xlsx", sheet_name=None)
     assert list(sheets) == ["data", "notes"]
     assert sheets["notes"]["c"].tolist() == ["kept"]
     pd.testing.assert_frame_equal(sheets["data"].drop(columns="alternative"), frame)
+    with zipfile.ZipFile(few / "altclust-out" / "table.xlsx") as copied:
+        assert copied.read("xl/worksheets/sheet1.xml").count(b"<f>") == N
     again = altclust("report", "altclust-out", "--force")
     assert again.returncode == 0, again.stderr
 
