@@ -8,7 +8,9 @@ import signal
 import sys
 from typing import Any
 
-SIGNALS = signal.SIGINT, signal.SIGTERM
+HANGUP = getattr(signal, "SIGHUP", None)  # a terminal that is closed; Windows has none, and `nohup` ignores it
+IGNORED = HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *(() if IGNORED else (HANGUP,)))
 
 
 def main() -> None:

@@ -167,3 +167,16 @@ def test_a_surrogate_that_cannot_step_ends_the_w_step():
     step = Subsampled(Standing(), whole, Engine(10), rest=0.01)(KernelObjective(whole, None), W)
     assert step.status is Status.STALLED
     assert not np.isnan(step.history[-1][1])
+
+
+def test_masked_cells_of_a_dask_array_are_not_read_as_numbers():
+    da = pytest.importorskip("dask.array")
+    X = da.ma.masked_greater(da.from_array(np.arange(20.0).reshape(10, 2), chunks=(5, 2)), 15)
+    with pytest.raises(InputError, match=r"X is a Dask array with masked cells: fill them in, such as da\.ma\.filled"):
+        open_rows(X)
+    assert open_rows(da.ma.filled(X, 0)).n == 10
+    hidden = da.from_array(np.arange(20.0).reshape(10, 2), chunks=(5, 2)).map_blocks(
+        lambda block: np.ma.masked_greater(block, 15), meta=np.empty((0, 0))
+    )
+    with pytest.raises(InputError, match=r"X has 4 masked cell\(s\) in a block: fill them in"):
+        KDAC(2, n_components=1, sigma=1.0).fit(hidden, np.arange(10) % 2)

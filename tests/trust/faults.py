@@ -31,6 +31,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from altclust.files.folder_lock import NAME as LOCK
+from altclust.files.manifest import NAME as MANIFEST
+from altclust.files.manifest import as_text, describe
+
 LIMIT = 240  # seconds after which a process hangs, on the busiest of machines
 UNFINISHED = ".altclust-*"
 OLD = b"of an earlier run"
@@ -189,6 +193,8 @@ def fill(folder: Path, name: str) -> None:
     folder.mkdir(exist_ok=True)
     for file in FILES[name]:
         (folder / file).write_bytes(OLD)
+    written = as_text(describe(folder / file) for file in FILES[name])
+    (folder / MANIFEST).write_text(written, encoding="utf-8")
 
 
 def visible(folder: Path) -> dict[str, bytes]:
@@ -209,8 +215,8 @@ def digests(folder: Path) -> dict[str, str]:
 
 
 def unfinished(folder: Path) -> list[Path]:
-    """What is hidden there."""
-    return sorted(folder.rglob(".*"))
+    """What is hidden there, apart from the lists of what was written."""
+    return sorted(path for path in folder.rglob(".*") if path.name != MANIFEST)
 
 
 def assert_whole(folder: Path) -> None:
@@ -278,7 +284,8 @@ def killed(name: str, folder: Path, rng: np.random.Generator) -> None:
     ended(process)
     assert_whole(out)
     now, old = digests(out), dict.fromkeys(FILES[name], "old")
-    if unfinished(out):  # killed between the first new name and the last, less than a millisecond of work: some of each
+    left = [path for path in unfinished(out) if path.name != LOCK]
+    if left:  # killed between the first new name and the last, less than a millisecond of work: some of each
         assert all(now[file] in (old[file], new[file]) for file in FILES[name]), (now, old, new)
     else:
         assert now in (old, new), (now, old, new)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import random
 import shutil
@@ -597,6 +598,10 @@ HEADERS = {
     "certificate of nothing": (setting("certificate", value={}), "Certificate lacks 'residual'"),
     "certificate with more": (setting("certificate", "evil", value=1), "evil"),
     "reach of text": (setting("reach", value="far"), "reach"),
+    "reach of NaN": (setting("reach", value=math.nan), "reach is nan"),
+    "sigma whose square is 0": (setting("scalars", "sigma_", value=1e-320), "sigma_ is 1e-320"),
+    "sigma whose square is infinite": (setting("scalars", "sigma_", value=1e300), "sigma_ is 1e+300"),
+    "pull of NaN": (setting("scalars", "pull_", value=math.nan), "pull_ is nan"),
 }
 
 
@@ -635,6 +640,25 @@ def test_models_with_odd_arrays_are_refused(tmp_path, name, array):
         model.predict(files.rows()[["höhe", "b", "c"]] if hasattr(model, "feature_names_in_") else np.zeros((2, 3)))
         return
     with pytest.raises(InputError, match=r"model\.npz"):
+        KDAC.load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("given.intercepts.0", np.nan, "given.intercepts.0 has entries that are not finite numbers"),
+        ("given.intercepts.0", np.inf, "given.intercepts.0 has entries that are not finite numbers"),
+        ("given.intercepts.0", -np.inf, "given.intercepts.0 has entries that are not finite numbers"),
+        ("components_", 1e308, r"components_ has entries beyond 1e\+100, whose powers overflow"),
+        ("map.landmarks", -1e308, r"map.landmarks has entries beyond 1e\+100"),
+    ],
+)
+def test_models_with_numbers_that_would_overflow_are_refused(tmp_path, name, value, message):
+    parts = files.members(files.models()[1])
+    array = np.load(io.BytesIO(parts[f"{name}.npy"]))
+    path = tmp_path / "model.npz"
+    path.write_bytes(files.archive(parts | {f"{name}.npy": files.npy(np.full_like(array, value))}))
+    with pytest.raises(InputError, match=message):
         KDAC.load(path)
 
 

@@ -62,6 +62,8 @@ class DaskRows:
             raise InputError(f"X has shape {X.shape}: pass a table with rows and columns.")
         if np.isnan(X.shape[0]):
             X = _counted(X)
+        if isinstance(X._meta, np.ma.MaskedArray):
+            raise InputError("X is a Dask array with masked cells: fill them in, such as da.ma.filled(X, 0).")
         if X.dtype.kind not in "fiub":
             raise InputError(f"X has entries of type {X.dtype}: pass real numbers.")
         if X.dtype not in (np.float32, np.float64):

@@ -48,6 +48,11 @@ class AtomicGroup:
                 raise
             self._filled.append((temporary, target))
 
+    def write_first(self, path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
+        """`write`, but this file is the first that gets its name."""
+        self.write(path, write)
+        self._filled.insert(0, self._filled.pop())
+
     def __enter__(self) -> AtomicGroup:
         return self
 

@@ -24,6 +24,7 @@ from ..search.significance import Significance
 from .fitted_view import FittedView
 from .residuals import GivenMeans
 
+LARGEST = 1e100  # of any number in a model: squares of them, and sums of those, are finite
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
 GIVEN_MEANS = ("means", "weights", "intercepts")
 KINDS: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
@@ -92,8 +93,11 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     q, k = scalars["n_components"], scalars["n_clusters"]
     if scalars["status"] not in {*Status}:
         raise ValueError(f"status_ is {short_repr(scalars['status'])}")
-    if not (scalars["sigma"] > 0 and isfinite(scalars["sigma"])):
+    if not 1 / LARGEST <= scalars["sigma"] <= LARGEST:  # else its square is 0 or infinite
         raise ValueError(f"sigma_ is {scalars['sigma']}")
+    for name in ("novelty_weight", "whitening", "degree_floor", "pull"):
+        if not isfinite(scalars[name]):
+            raise ValueError(f"{name}_ is {scalars[name]}")
     labels = arrays["labels_"]
     if labels.dtype.kind != "i" or labels.ndim != 1 or not len(labels) or not 0 <= labels.min() <= labels.max() < k:
         raise ValueError(f"labels_ are not labels of {k} clusters")
@@ -166,7 +170,12 @@ def _given_means(arrays: dict[str, np.ndarray], d: int) -> GivenMeans | None:
         parts["means"].append(_floats(arrays, f"given.means.{i}", c, d))
         parts["weights"].append(_floats(arrays, f"given.weights.{i}", c, d))
         name = f"given.intercepts.{i}"  # minus infinity for a cluster that is never predicted
-        parts["intercepts"].append(_shaped(name, arrays[name], "f", c))
+        intercepts = _shaped(name, arrays[name], "f", c)
+        if not (np.abs(intercepts) <= LARGEST).any() or not np.all(
+            (intercepts == -np.inf) | (np.abs(intercepts) <= LARGEST)
+        ):
+            raise ValueError(f"{name} has entries that are not finite numbers")
+        parts["intercepts"].append(intercepts)
     return GivenMeans(**parts) if parts["means"] else None
 
 
@@ -175,6 +184,8 @@ def _floats(arrays: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray
     array = _shaped(name, arrays[name], "f", *shape)
     if array.dtype not in (np.float32, np.float64) or not np.isfinite(array).all():
         raise ValueError(f"{name} has entries that are not finite numbers")
+    if not np.all(np.abs(array) <= LARGEST):
+        raise ValueError(f"{name} has entries beyond {LARGEST:g}, whose powers overflow")
     return array
 
 

@@ -115,7 +115,32 @@ def _is_text(kind: Any) -> bool:
 
 def _frame(table: Any) -> pd.DataFrame:
     """An Arrow table as a pandas frame; a stored pandas index becomes a column."""
-    return table.to_pandas(ignore_metadata=True)
+    import pyarrow as pa
+    from pyarrow import types
+
+    for j, field in enumerate(table.schema):
+        kind = field.type
+        if types.is_time64(kind):  # Python has no nanoseconds
+            table = table.set_column(j, field.name, table.column(j).cast(pa.string()))
+        elif types.is_dictionary(kind) and not (_is_text(kind.value_type) or _is_view(kind.value_type)):
+            table = table.set_column(j, field.name, table.column(j).cast(kind.value_type))
+    try:
+        return table.to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError):
+        for field in table.schema:
+            _check_readable(table, field)
+        raise
+
+
+def _check_readable(table: Any, field: Any) -> None:
+    """Refuse a column that pandas cannot hold, by its name."""
+    try:
+        table.select([field.name]).to_pandas(ignore_metadata=True)
+    except Exception as error:
+        raise BadFile(
+            f"has a column {short_repr(field.name)} of type {short_repr(str(field.type))}, which altclust cannot read: "
+            "remove it, or store it as text."
+        ) from error
 
 
 def _appended(table: Any, new: pd.DataFrame) -> Any:

@@ -7,12 +7,13 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
+import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
@@ -22,21 +23,92 @@ from .limits import Limits
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal comma
 HEAD = 64_000  # bytes from which the dialect is guessed
 SURE_ROWS = 200
+BLOCK = 5000  # rows that are written at a time
 WIDE = ("utf-16", "utf-32")
+ONE_BYTE = {"cp1252": "Windows-1252", "latin-1": "Latin-1, because some bytes are not Windows-1252"}
+NOT_WINDOWS = b"\x81\x8d\x8f\x90\x9d"  # bytes that stand for nothing in Windows-1252
 CELL, COLUMN = 50, 2_600  # bytes of memory for each, besides its text
 SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some files
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How a text file separates its cells and encodes its characters."""
+class Delimited:
+    """A text file with a table.
 
+    Attributes
+    ----------
+    cells : DataFrame
+        All cells as text, including the header.
+    delimiter, encoding, line_end : str
+    top : str
+        What stands before the first row: a line that names the delimiter, blank lines.
+    blank : dict of int to str
+        The blank lines between rows, by the number of the line, where a row counts as one.
+    notes : list of str
+        What was guessed.
+    """
+
+    cells: pd.DataFrame
     delimiter: str
     encoding: str
+    line_end: str
+    top: str
+    blank: dict[int, str]
+    notes: list[str]
+
+    @property
+    def blank_end(self) -> int:
+        """The number of blank lines at the end of a file with one column."""
+        return len(self.blank) if self.cells.shape[1] == 1 else 0
+
+    def write(self, path: Path, new: pd.DataFrame, header: list[str] | None) -> None:
+        """Write the same file with columns added; a header is written where the file has none."""
+        try:
+            self._write(path, new, header, self.encoding)
+        except UnicodeEncodeError:  # the new columns have characters that this encoding lacks
+            self._write(path, new, header, "utf-8")
+
+    def _write(self, path: Path, new: pd.DataFrame, header: list[str] | None, encoding: str) -> None:
+        added: list[Any] = new.astype(object).where(new.notna(), None).to_numpy().tolist()
+        if header is None:
+            added = [list(new.columns), *added]
+        with path.open("w", encoding=encoding, newline="") as file:
+            file.write(self.top)
+            writer = csv.writer(_LineEnds(file, self.line_end), delimiter=self.delimiter, lineterminator="\r\n")
+            if header is not None:
+                writer.writerow([*header, *new.columns])
+            line = 0
+            for own, more in zip(self._rows(), added, strict=True):
+                line = self._write_blank(file, line) + 1
+                writer.writerow([*own, *more])
+            self._write_blank(file, line)
+
+    def _rows(self) -> Iterator[list[str]]:
+        """The cells row by row; rows of several thousand at a time are lists soonest."""
+        for start in range(0, len(self.cells), BLOCK):
+            yield from self.cells.iloc[start : start + BLOCK].to_numpy(dtype=object).tolist()
+
+    def _write_blank(self, file: TextIO, line: int) -> int:
+        """Write the blank lines from this line on; returns the number of the next one."""
+        while line in self.blank:
+            file.write(self.blank[line] + self.line_end)
+            line += 1
+        return line
 
 
-def read_delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, Dialect, list[str]]:
-    """All cells as text, including the header, with the dialect and notes on it."""
+class _LineEnds:
+    """Replaces the ends of lines that the csv module writes: it quotes only cells that have a character of its own."""
+
+    def __init__(self, file: TextIO, end: str) -> None:
+        self._file, self._end = file, end
+
+    def write(self, row: str) -> int:
+        """Write one row."""
+        return self._file.write(row[:-2] + self._end)
+
+
+def read_delimited(file: BinaryIO, limits: Limits) -> Delimited:
+    """Read a text file, whose delimiter and encoding are guessed."""
     head = file.read(HEAD)
     file.seek(0)
     encoding = _encoding(head)
@@ -45,26 +117,77 @@ def read_delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, Dialec
     text = head.decode(encoding, errors="ignore")
     told = SEPARATOR.match(text)
     delimiter = told[1] if told else _delimiter(text)
+    begin = told.end() if told else 0
+    space = " " if delimiter == "\t" else " \t"
+    empty = re.compile(rf"(?:[{space}]*(?:\r\n|\r|\n))*").match(text, begin)
+    top = text[: empty.end()] if empty else text[:begin]
+    skip = int(begin > 0) + len(re.findall(r"\r\n|\r|\n", top[begin:]))
     try:
-        _check_size(file, delimiter, encoding, bool(told), limits)
-        cells = _read(file, delimiter, encoding, skip=bool(told))
+        _check_size(file, delimiter, encoding, skip, limits)
+        cells = _read(file, delimiter, encoding, skip)
         notes = []
     except UnicodeDecodeError as error:
         if encoding in WIDE:
             raise BadFile(
                 f"begins as {encoding.upper()}, but is not valid {encoding.upper()}: save it again."
             ) from error
-        file.seek(0)
-        encoding = "cp1252"
-        _check_size(file, delimiter, encoding, bool(told), limits)
-        cells = _read(file, delimiter, encoding, skip=bool(told))
-        notes = ["Not UTF-8: read as Windows-1252."]
+        encoding = _one_byte(file)
+        _check_size(file, delimiter, encoding, skip, limits)
+        cells = _read(file, delimiter, encoding, skip)
+        notes = [f"Not UTF-8: read as {ONE_BYTE[encoding]}."]
     if delimiter != ",":
         notes.append(f"Delimiter: {DELIMITERS.get(delimiter, repr(delimiter))}.")
-    return cells, Dialect(delimiter, encoding), notes
+    cells, blank, more = _without_blank_lines(cells, _rows(file, delimiter, encoding, skip))
+    return Delimited(cells, delimiter, encoding, _line_end(text), top, blank, notes + more)
 
 
-def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: bool, limits: Limits) -> None:
+def _without_blank_lines(
+    cells: pd.DataFrame, lines: AbstractContextManager[Any]
+) -> tuple[pd.DataFrame, dict[int, str], list[str]]:
+    """The rows, the text of the blank lines among them by number, and notes.
+
+    In a file with one column, a blank line is a row without a value, unless only blank lines follow.
+    """
+    empty = _are_blank(cells, lines)
+    end = int(np.flatnonzero(~empty)[-1]) + 1 if not empty.all() else 0
+    inner, after, notes = int(empty[:end].sum()), len(cells) - end, []
+    if cells.shape[1] == 1:
+        notes += [f"Blank lines are rows without a value: {inner}."] if inner else []
+        notes += [f"Blank lines at the end are not rows: {after}."] if after else []
+        empty[:end] = False
+    elif inner:
+        notes.append(f"Blank lines are not rows: {inner}.")
+    blank = {int(line): str(cells.iat[line, 0]) for line in np.flatnonzero(empty)}
+    return cells[~empty].reset_index(drop=True), blank, notes
+
+
+def _are_blank(cells: pd.DataFrame, lines: AbstractContextManager[Any]) -> np.ndarray:
+    """Which rows are blank lines; pandas reads those like rows of empty cells, so the csv module tells them apart."""
+    empty = np.array(cells[0].str.strip() == "")
+    few = np.flatnonzero(empty)
+    empty[few] = (cells.iloc[few, 1:] == "").all(axis=1)
+    if not empty.any() or cells.shape[1] == 1:
+        return empty
+    with suppress(csv.Error), lines as rows:
+        blank = np.fromiter((not row or (len(row) == 1 and not row[0].strip()) for row in rows), dtype=bool)
+        return blank if len(blank) == len(cells) else empty
+    return empty
+
+
+def _one_byte(file: BinaryIO) -> str:
+    """The encoding of one byte per letter that can hold every byte of the file."""
+    file.seek(0)
+    blocks = iter(lambda: file.read(2**20), b"")
+    return "latin-1" if any(byte in block for block in blocks for byte in NOT_WINDOWS) else "cp1252"
+
+
+def _line_end(text: str) -> str:
+    if "\n" not in text and "\r" in text:
+        return "\r"
+    return "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+
+
+def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: int, limits: Limits) -> None:
     """Refuse a table that is too large: short lines are padded to the first, so the size of the file says little."""
     size, rows = file_size(file), -1  # the first is the header
     for block in iter(lambda: file.read(2**20), b""):
@@ -85,12 +208,12 @@ def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: bool, limit
 
 
 @contextmanager
-def _rows(file: BinaryIO, delimiter: str, encoding: str, skip: bool = False) -> Iterator[Any]:
+def _rows(file: BinaryIO, delimiter: str, encoding: str, skip: int = 0) -> Iterator[Any]:
     """The rows as the csv module reads them; the file is then at its beginning again."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding, errors="ignore", newline="")
     try:
-        yield csv.reader(islice(text, int(skip), None), delimiter=delimiter)
+        yield csv.reader(islice(text, skip, None), delimiter=delimiter)
     finally:
         text.detach()
         file.seek(0)
@@ -105,7 +228,7 @@ def _count(file: BinaryIO, delimiter: str, encoding: str, lines: int) -> int:
         return lines
 
 
-def _width(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> int:
+def _width(file: BinaryIO, delimiter: str, encoding: str, skip: int) -> int:
     """The number of cells in the first row; pandas makes a column of each, which takes long."""
     try:
         with _rows(file, delimiter, encoding, skip) as rows:
@@ -114,13 +237,14 @@ def _width(file: BinaryIO, delimiter: str, encoding: str, skip: bool) -> int:
         return _read(file, delimiter, encoding, skip, nrows=1).shape[1]
 
 
-def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool, **how: Any) -> pd.DataFrame:
+def _read(file: BinaryIO, delimiter: str, encoding: str, skip: int, **how: Any) -> pd.DataFrame:
     try:
         cells = pd.read_csv(
             file,
             sep=delimiter,
             header=None,
-            skiprows=int(skip),
+            skiprows=skip,
+            skip_blank_lines=False,
             index_col=False,
             dtype=str,
             keep_default_na=False,
@@ -132,28 +256,21 @@ def _read(file: BinaryIO, delimiter: str, encoding: str, skip: bool, **how: Any)
     except pd.errors.EmptyDataError as error:
         raise BadFile("is empty.") from error
     except pd.errors.ParserError as error:
-        raise BadFile(_uneven(file, delimiter, encoding)) from error
+        raise BadFile(_uneven(file, delimiter, encoding, skip)) from error
     return cells.fillna("")  # rows that are shorter than the first
 
 
-def _uneven(file: BinaryIO, delimiter: str, encoding: str) -> str:
+def _uneven(file: BinaryIO, delimiter: str, encoding: str, skip: int) -> str:
     """What is wrong with a file that pandas cannot cut into cells."""
     width = 0
-    with suppress(csv.Error), _rows(file, delimiter, encoding) as rows:
+    with suppress(csv.Error), _rows(file, delimiter, encoding, skip) as rows:
         for row in rows:
             width = width or len(row)
             if len(row) > width:
-                return f"has {len(row)} cells in line {rows.line_num}, and {width} in the first: correct that line."
+                return (
+                    f"has {len(row)} cells in line {skip + rows.line_num}, and {width} in the first: correct that line."
+                )
     return "has a quote that is never closed, or is damaged: save it again."
-
-
-def write_delimited(path: Path, frame: pd.DataFrame, dialect: Dialect) -> None:
-    """Write cells and header in the dialect."""
-    how = {"sep": dialect.delimiter, "index": False, "lineterminator": "\n"}
-    try:
-        frame.to_csv(path, encoding=dialect.encoding, **how)
-    except UnicodeEncodeError:  # the new columns have characters that this encoding lacks
-        frame.to_csv(path, encoding="utf-8", **how)
 
 
 def _encoding(head: bytes) -> str:
@@ -166,11 +283,12 @@ def _encoding(head: bytes) -> str:
 
 def _delimiter(head: str) -> str:
     """The one that gives all rows as many cells as the header, and the most of them."""
-    first, _, rest = head.partition("\n")
+    first, _, rest = head.lstrip(" \r\n").partition("\n")
     best, most = ";" if "," in rest and "," not in first else ",", 1  # one column, of decimal commas
     for delimiter in DELIMITERS:
         try:
-            rows = list(islice(filter(None, csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)), SURE_ROWS))
+            read = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+            rows = list(islice((row for row in read if len(row) > 1 or "".join(row).strip()), SURE_ROWS))
         except csv.Error:
             continue
         widths = [len(row) for row in rows[:-1] or rows]  # the last may be cut off

@@ -1,4 +1,4 @@
-"""Excel workbooks: the values of the first sheet, unless the archive expands to an unreasonable size."""
+"""Excel workbooks: the values of the first worksheet, unless the archive expands to an unreasonable size."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from ..files.npy import BadFile, check_fits, open_archive
-from .header import with_columns, with_header
+from .header import with_header
 from .limits import Limits
+from .workbook_copy import content_of, write_copy
 
 EXPANSION = 10  # bytes of memory for each byte of a sheet, measured
 PARTS = 20e6  # bytes of all that is read and is neither a sheet nor the list of texts: styles, names, links
@@ -23,7 +24,7 @@ LAST_ROW = 1_048_576  # of any sheet
 
 
 def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Callable[..., Any]]:
-    """The first sheet, what was guessed about it, and how to write such a workbook."""
+    """The first worksheet, what was guessed about it, and how to write a copy of the workbook with columns added."""
     from openpyxl.reader.excel import ExcelReader
 
     _check_sheets(file, limits)
@@ -31,6 +32,7 @@ def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[st
         warnings.simplefilter("ignore")
         reader = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
         reader.archive = _Parts(file)
+        reader.read_chartsheet = lambda *_: None
         try:
             reader.read()
         except _Refused as error:
@@ -42,10 +44,29 @@ def read_workbook(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[st
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what is declared can be wrong
         cells = _grid(_values(sheet.rows), limits)
+        part = sheet._worksheet_path
+        content = content_of(reader.archive.read(part))
     frame, notes = with_header(cells)
+    if content.errors:
+        notes = [f"Cells with an error such as #DIV/0! count as missing: {content.errors}.", *notes]
+    if content.uncomputed:
+        notes = [
+            f"Formulas without a stored result count as missing: {content.uncomputed}. Open the workbook in a "
+            "spreadsheet program and save it to store them.",
+            *notes,
+        ]
     if len(names) > 1:
         notes = [f"The workbook has {len(names)} sheets: only the first, {names[0]!r}, is read.", *notes]
-    return frame, notes, lambda path, new: _write(path, names[0], with_columns(frame, new))
+    file.seek(0)
+    workbook, first, has_header = file.read(), max(content.last, cells.shape[1]) + 1, len(frame) < len(cells)
+
+    def add(path: Path, new: pd.DataFrame) -> None:
+        if len(new) != len(frame):
+            raise ValueError(f"{len(new)} new rows for a table of {len(frame)}")
+        rows = [list(new.columns)] * has_header + new.to_numpy(dtype=object).tolist()
+        write_copy(path, workbook, part, first, rows)
+
+    return frame, notes, add
 
 
 def _check_sheets(file: BinaryIO, limits: Limits) -> None:
@@ -143,17 +164,3 @@ def _grid(rows: Iterator[list[Any]], limits: Limits) -> pd.DataFrame:
     for i, row in enumerate(found[:last]):
         cells[i, : len(row)] = [np.nan if value is None else value for value in row]
     return pd.DataFrame(cells)
-
-
-def _write(path: Path, title: str, whole: pd.DataFrame) -> None:
-    from openpyxl import Workbook
-
-    book = Workbook(write_only=False)
-    page = book.active
-    page.title = title
-    for i, row in enumerate([list(whole.columns), *whole.itertuples(index=False)], 1):
-        for j, value in enumerate(row, 1):
-            cell = page.cell(i, j, None if pd.isna(value) else getattr(value, "item", lambda v=value: v)())
-            if cell.data_type == "f":  # text that begins with = stays text
-                cell.data_type = "s"
-    book.save(path)

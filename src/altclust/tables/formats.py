@@ -15,13 +15,13 @@ import pandas as pd
 from ..base.errors import InputError, short_repr
 from ..files.npy import BadFile, read_npy, read_npz
 from .arrow_files import read_arrow, read_parquet
-from .csv_files import read_delimited, write_delimited
+from .csv_files import read_delimited
 from .excel_files import read_workbook
-from .header import with_columns, with_header
+from .header import with_header
 from .limits import Limits
 
 Write = Callable[[Path, pd.DataFrame], Any]
-Read = Callable[[BinaryIO, Limits], tuple[pd.DataFrame, list[str], Write]]
+Read = Callable[[BinaryIO, Limits], tuple[Any, ...]]  # the frame, notes, how to write it; for text also `blank_end`
 EXTRAS = {"pyarrow": "parquet", "openpyxl": "excel"}
 
 
@@ -39,12 +39,15 @@ class Table:
         What was guessed, as sentences.
     add : callable
         Writes the file with columns added: called with a path and the new columns.
+    blank_end : int
+        Blank lines at the end of a file with one column; they may be rows without a value.
     """
 
     name: str
     frame: pd.DataFrame
     notes: tuple[str, ...]
     add: Write
+    blank_end: int = 0
 
     @property
     def suffix(self) -> str:
@@ -85,7 +88,7 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
         raise InputError(f"{named} has no format that altclust reads: its name should end in {', '.join(FORMATS)}.")
     limits = limits or Limits()
     try:
-        frame, notes, add = read(source, limits)
+        frame, notes, add, *more = read(source, limits)
         limits.check(*frame.shape)
     except BadFile as error:
         raise InputError(f"{named} {error}") from error
@@ -105,19 +108,25 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise InputError(f"{named} has two columns named {short_repr(twice[0])}: rename one.")
-    return Table(named.name, frame, tuple(notes), add)
+    shown = named.name.encode("utf-8", "replace").decode()  # a name need not be text, but what is written has to be
+    return Table(shown, frame, tuple(notes), add, *more)
 
 
-def _delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write]:
-    cells, dialect, notes = read_delimited(file, limits)
-    frame, more = with_header(cells)
-    return frame, notes + more, lambda path, new: write_delimited(path, with_columns(frame, new), dialect)
+def _delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write, int]:
+    text = read_delimited(file, limits)
+    frame, notes = with_header(text.cells)
+    has_header = len(frame) < len(text.cells)
+
+    def add(path: Path, new: pd.DataFrame) -> None:
+        text.write(path, new, None if has_header else list(frame.columns))
+
+    return frame, text.notes + notes, add, text.blank_end
 
 
 def _needs(module: str, read: Read) -> Read:
     """The reader, if this package is installed."""
 
-    def checked(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write]:
+    def checked(file: BinaryIO, limits: Limits) -> tuple[Any, ...]:
         if importlib.util.find_spec(module) is None:
             raise ImportError(f"{module} is missing", name=module)
         return read(file, limits)

@@ -10,7 +10,7 @@ from .values import numbers
 
 
 def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The first row as names, unless it has only numbers; and a note about that."""
+    """The first row as names, unless it has only numbers; and notes about names that the file does not have."""
     if len(cells) == 0:
         raise BadFile("has no rows.")
     first = cells.iloc[0]
@@ -22,10 +22,7 @@ def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         ]
     names = ["" if pd.isna(name) else str(name) for name in first]
     empty = names.index("") if "" in names else None
+    given = [f"unnamed_{j}" for j, name in enumerate(names) if not name and j != empty]
     names = [name or (f"unnamed_{j}" if j != empty else "") for j, name in enumerate(names)]
-    return cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), []
-
-
-def with_columns(frame: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """The frame with columns added."""
-    return pd.concat([frame, new.set_axis(frame.index)], axis=1)
+    notes = [f"Columns without a name are called {', '.join(given[:6])}{' …' * (len(given) > 6)}."] if given else []
+    return cells.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), notes

@@ -67,6 +67,7 @@ def words(text):
     return " ".join(re.sub("[│┃]", " ", text).split())
 
 
+MANIFEST = ".altclust.json"
 RESULTS = {"table.csv", "directions.csv", "figures.json", "report.html", "alternative.npz", "alternative.png"}
 
 
@@ -77,7 +78,7 @@ def only_view(out):
 
 
 def names(folder):
-    return {path.name for path in folder.iterdir()}
+    return {path.name for path in folder.iterdir() if path.name != MANIFEST}
 
 
 def test_find_writes_labels_figures_and_a_report(folder, altclust):
@@ -173,11 +174,13 @@ def test_nothing_is_overwritten_unless_forced(folder, altclust):
     (folder / "views" / "table.csv").write_text("mine")
     refused = altclust("find", "customers.csv", "--given", "segment", *FAST, "--out", "views")
     assert refused.returncode == 2
-    assert "exists: choose another --out, or pass --force" in words(refused.stderr)
+    assert "views/table.csv exists: choose another --out, or move what is in the way" in words(refused.stderr)
     assert (folder / "views" / "table.csv").read_text() == "mine"
     assert names(folder / "views") == {"table.csv"}
     forced = altclust("find", "customers.csv", "--given", "segment", *FAST, "--out", "views", "--force")
-    assert forced.returncode == 0, forced.stderr
+    assert forced.returncode == 2
+    assert "so not table.csv" in words(forced.stderr)
+    assert (folder / "views" / "table.csv").read_text() == "mine"
 
 
 @pytest.mark.parametrize("command", ["find", "views", "tune"])
@@ -400,14 +403,9 @@ def test_ctrl_c_ends_the_search_with_what_there_is(folder, jobs):
 
 def test_views_writes_columns_figures_and_pictures(folder, altclust):
     out = folder / "altclust-views"
-    out.mkdir()
-    (out / "view_7.png").write_text("of an earlier run")
     used = ("--columns", "spend", "--columns", "visits")
     arguments = ("views", "customers.csv", "--given", "segment", *used, "-n", "2", "--no-significance")
-    refused = altclust(*arguments)
-    assert refused.returncode == 2
-    assert "view_7.png exists" in words(refused.stderr)
-    done = altclust(*arguments, "--force")
+    done = altclust(*arguments)
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(out / "table.csv")
     figures = json.loads((out / "figures.json").read_text())

@@ -208,6 +208,24 @@ def test_a_signal_while_python_tidies_up_changes_nothing(ending):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+@pytest.mark.parametrize("ending", ["SIGHUP", "SIGTERM"])
+def test_the_page_ends_with_its_terminal(ending, customers_csv):
+    port = serve.free_port("127.0.0.1")
+    arguments = ["explore", str(customers_csv), "--no-browser", "--port", str(port)]
+    with subprocess.Popen([sys.executable, "-m", "altclust", *arguments], stderr=subprocess.PIPE) as process:
+        try:
+            until = time.monotonic() + 120
+            while serve.is_free("127.0.0.1", port) and time.monotonic() < until:
+                time.sleep(0.2)
+            process.send_signal(getattr(signal, ending))
+            assert process.wait(60) == 0
+            assert b"Traceback" not in process.stderr.read()
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
 def test_a_page_for_others_says_so_in_words(monkeypatch, capsys, host, warned, customers_csv):
     monkeypatch.setattr(explore, "serve", lambda *_: None)

@@ -17,7 +17,7 @@ from ...core.problem import remove_given
 from ...models.comparison import METHODS, Comparison
 from ...models.comparison import compare as run
 from ...report import render_comparison
-from .files import writing
+from .files import claim, writing
 from .options import Clusters, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, plain, printable, say
 from .task import Task, as_json, command_line, prepare
@@ -48,7 +48,7 @@ def compare(
     """Run every method of alternative clustering on a table, and compare what they find."""
     wanted = methods or list(METHODS)
     task = prepare(options, out, files=FILES, adds="|".join(map(_column, wanted)))
-    with live("Running every method") as bar:
+    with claim(task, options, FILES), live("Running every method") as bar:
         found = run(
             task.X,
             task.given,

@@ -1,9 +1,12 @@
-"""The files of one run replace those of an earlier one together: all of them, or none."""
+"""The files of one run replace those of an earlier one together: all of them, or none; and nobody else's."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,13 @@ import pandas as pd
 
 from ...base.errors import InputError
 from ...files.atomic import AtomicGroup
-from .task import Task, as_json, written
+from ...files.folder_lock import only_run_in
+from ...files.manifest import NAME, Written, as_text, describe, is_unchanged, read_manifest
+from .options import TableOptions
+from .screen import say
+from .task import Task, UsageError, as_json, check_folder
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so is a formula for a spreadsheet
 
 
 class Files:
@@ -19,21 +28,38 @@ class Files:
 
     def __init__(self, task: Task, together: AtomicGroup) -> None:
         self._task, self._together = task, together
-        self.names: set[str] = set()
+        self._earlier = read_manifest(task.out)
+        self.written: set[Written] = set()
         self.refused: InputError | None = None
 
     def write(self, name: str, write: Callable[[Path], Any]) -> None:
-        """Write one file of the results."""
-        self._together.write(self._task.out / name, write)
-        self.names.add(name)
+        """Write one file of the results; under another name if somebody else took its own during the search."""
+        free = next(one for one in self._names(name) if self._is_free(self._task.out / one))
+        if free != name:
+            say(f"{self._task.out / name} appeared during the search, and is kept: see {free}.", style="yellow")
+
+        def record(path: Path) -> None:
+            write(path)
+            self.written.add(describe(path, free))
+
+        self._together.write(self._task.out / free, record)
+
+    @staticmethod
+    def _names(name: str) -> Iterator[str]:
+        yield name
+        yield from (f"{Path(name).stem}-{i}{Path(name).suffix}" for i in count(2))
+
+    def _is_free(self, path: Path) -> bool:
+        return not os.path.lexists(path) or is_unchanged(path, self._earlier)
 
     def write_csv(self, name: str, frame: pd.DataFrame) -> None:
-        """Write one table of the results as CSV."""
-        self.write(name, lambda path: frame.to_csv(path, index=False))
+        """Write one table of the results as CSV; a text that a spreadsheet would compute gets an apostrophe."""
+        safe = frame.map(_not_a_formula).rename(columns=_not_a_formula)
+        self.write(name, lambda path: safe.to_csv(path, index=False))
 
     def write_json(self, name: str, content: dict[str, Any]) -> None:
         """Write one JSON file of the results."""
-        self.write(name, lambda path: path.write_text(as_json(content) + "\n", encoding="utf-8"))
+        self.write(name, lambda path: path.write_text(as_json(content) + "\n", encoding="utf-8", errors="replace"))
 
     def write_table(self, new: pd.DataFrame) -> None:
         """Write the table in its own format with new columns; if that fails, the other files are still written."""
@@ -48,6 +74,62 @@ class Files:
             )
             self.refused.__cause__ = error
 
+    def write_manifest(self) -> None:
+        """Record all that is written, and what is there now: a run that is killed leaves some of each."""
+        there = {one for one in self._earlier if is_unchanged(self._task.out / one.name, {one})}
+        both = as_text(self.written | there)
+        self._together.write_first(self._task.out / NAME, lambda path: path.write_text(both, encoding="utf-8"))
+
+    def remove_earlier(self, replaced: str) -> None:
+        """Remove the files of an earlier run that this one did not write."""
+        names = {one.name for one in self.written}
+        for old in self._earlier:
+            path = self._task.out / old.name
+            if old.name not in names and re.fullmatch(replaced, old.name) and is_unchanged(path, {old}):
+                path.unlink(missing_ok=True)
+
+
+def _not_a_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def write_report_file(target: Path, write: Callable[[Path], Any]) -> None:
+    """Write a report again; in a folder with results, it counts as one of them."""
+    found: list[Written] = []
+
+    def record(path: Path) -> None:
+        write(path)
+        found.append(describe(path, target.name))
+
+    earlier = read_manifest(target.parent)
+    with AtomicGroup() as together:
+        together.write(target, record)
+        if earlier:
+            now = as_text({*earlier, *found})
+            together.write_first(target.with_name(NAME), lambda path: path.write_text(now, encoding="utf-8"))
+
+
+@contextmanager
+def claim(task: Task, options: TableOptions, files: str) -> Iterator[None]:
+    """Keep other runs out of the folder of a task, and refuse it if one has written to it in the meantime.
+
+    Parameters
+    ----------
+    task : Task
+    options : TableOptions
+    files : str
+        Pattern of the names of the files that will be written.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(only_run_in(task.out))
+        except BlockingIOError as error:
+            raise UsageError(
+                f"Another run of altclust is writing to {task.out}: wait until it has ended, or choose another --out."
+            ) from error
+        check_folder(task.out, files, options)
+        yield
+
 
 @contextmanager
 def writing(task: Task, replaced: str) -> Iterator[Files]:
@@ -59,19 +141,11 @@ def writing(task: Task, replaced: str) -> Iterator[Files]:
     replaced : str
         Pattern of the names of files from an earlier run; those that are not written now are removed.
     """
-    new = not task.out.exists()
-    try:
-        task.out.mkdir(parents=True, exist_ok=True)
-        with AtomicGroup() as together:
-            files = Files(task, together)
-            yield files
-    except BaseException:
-        if new:
-            with suppress(OSError):  # another program has put something into it
-                task.out.rmdir()
-        raise
-    for old in written(task.out, replaced):
-        if old.name not in files.names:
-            old.unlink(missing_ok=True)
+    task.out.mkdir(parents=True, exist_ok=True)
+    with AtomicGroup() as together:
+        files = Files(task, together)
+        yield files
+        files.write_manifest()
+    files.remove_earlier(replaced)
     if files.refused is not None:
         raise files.refused

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...models.kdac import KDAC
+from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
-from .results import FILES, write_results
+from .results import FIND_FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
@@ -71,14 +72,15 @@ def find(
         fixed_by = "--sigma" if parameters is None else "--parameters"
         raise UsageError(f"{option} needs a search, which finds several views: leave out {fixed_by}.")
     adds = r"alternative(_\d+)?|first_view" if all_views else "alternative|first_view"
-    task = prepare(options, out, files=FILES, adds=adds)
+    task = prepare(options, out, files=FIND_FILES, adds=adds)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
     first = None
-    with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
+    searching = live(SEARCHING, lambda: start_searchers(options.n_jobs))
+    with claim(task, options, FIND_FILES), searching as bar:
         if task.given is None:
             bar.stage("Clustering the table first")
             first = _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_

@@ -78,7 +78,14 @@ class TableOptions:
         return self.jobs or -1
 
 
-Out = Annotated[Path, _output(help="Folder for the results.")]
+def _folder(text: str | Path) -> Path:
+    """A folder by its name; the empty text, which a script passes for a variable that is not set, is none."""
+    if not str(text):
+        raise typer.BadParameter("is empty: name a folder, or leave it out.")
+    return Path(text)
+
+
+Out = Annotated[Path, _output(help="Folder for the results.", parser=_folder, metavar="PATH")]
 Clusters = Annotated[int | None, typer.Option(min=1, help="Number of clusters. Default: searched for.")]
 Components = Annotated[int | None, typer.Option(min=1, help="Number of directions. Default: searched for.")]
 Significance = Annotated[

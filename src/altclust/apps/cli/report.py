@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from ...files.manifest import is_unchanged, read_manifest
 from ...report import write_report
 from ...tables.values import known_labels, labels
+from .files import write_report_file
 from .options import OUTPUT_PANEL
 from .results import read_results, summaries_of
 from .screen import say
@@ -40,9 +42,14 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
         raise UsageError(f"--to {target} is a folder: name a file.")
     if target.exists() and not force:
         raise UsageError(f"{target} exists: choose another --to, or pass --force to overwrite.")
+    if target.exists() and to is None and not is_unchanged(target, read_manifest(folder)):
+        raise UsageError(f"{target} was not written by altclust, or changed since: choose another --to, or move it.")
     check_can_write("--to", target.parent)
     own = table is None
     source = table or folder / f"table{Path(figures['table']).suffix.lower()}"
+    needed = [source, folder / "figures.json", *(folder / f"{name}.npz" for name in views)]
+    if target.exists() and any(target.samefile(one) for one in needed if one.exists()):
+        raise UsageError(f"--to {target} is a file that the report is made from: choose another.")
     rows = read(source)
     if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
         raise UsageError(f"{source} is not the table that was clustered: pass that table as a second argument.")
@@ -53,7 +60,8 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     ids = None if id is None else labels(rows.frame[id])
     task = Task(rows, recipe, recipe.apply(rows.frame), given, ids, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_report(target, *summaries_of(task, views, command_line(again=True), own))
+    summaries = summaries_of(task, views, command_line(again=True), own)
+    write_report_file(target, lambda path: write_report(path, *summaries))
     missing = [name for name in figures["given"] if name not in names]
     if missing:
         say(f"{source} has no column {', '.join(missing)}: the report leaves it out.")

@@ -26,8 +26,10 @@ from .files import writing
 from .screen import say
 from .task import Task, UsageError, command_line
 
-VIEW_FILES = r"(alternative|view_\d+)\.(npz|png)"
-FILES = rf"table\.\w+|directions\.csv|figures\.json|report\.html|{VIEW_FILES}"
+SHARED_FILES = r"table\.\w+|directions\.csv|figures\.json|report\.html"
+FIND_FILES = rf"{SHARED_FILES}|alternative\.(npz|png)"
+VIEWS_FILES = rf"{SHARED_FILES}|view_\d+\.(npz|png)"
+FILES = rf"{FIND_FILES}|{VIEWS_FILES}"  # a run of one of both commands replaces that of the other
 VIEWS = r"alternative|view_\d+"
 PARAMETERS = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,7 +26,9 @@ console = Console(stderr=True)
 INTERRUPTED = 130  # exit code after Ctrl-C
 COMPARING = "Testing significance on shuffled data"
 
-SIGNALS = signal.SIGINT, signal.SIGTERM  # Ctrl-C, and what `kill` and `timeout` send
+HANGUP = getattr(signal, "SIGHUP", None)  # a terminal that is closed; Windows has none, and `nohup` ignores it
+IGNORED = HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *(() if IGNORED else (HANGUP,)))  # Ctrl-C; `kill` and `timeout`
 
 
 class Stopped(BaseException):
@@ -102,7 +105,7 @@ def start_searchers(jobs: int) -> None:
 def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     """A progress bar; the first Ctrl-C stops the search and keeps its best result, the second ends the program.
 
-    SIGTERM counts as Ctrl-C. Processes that `start` starts ignore both: this process handles them.
+    SIGTERM and SIGHUP count as Ctrl-C. Processes that `start` starts ignore them: this process handles them.
     """
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
     before = [signal.signal(one, signal.SIG_IGN) for one in SIGNALS]
@@ -111,7 +114,9 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
         with Bar(*columns, console=console, transient=True) as bar:
             shown = Live(bar, bar.add_task(first, total=None, figures=""))
 
-            def note(*_: object) -> None:
+            def note(received: int, *_: object) -> None:
+                if received == HANGUP:
+                    _mute_closed_terminal()
                 if shown.writing:
                     return
                 if shown.interrupted:
@@ -129,6 +134,17 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     finally:
         for one, handler in zip(SIGNALS, before, strict=True):
             signal.signal(one, handler)
+
+
+def _mute_closed_terminal() -> None:
+    """Drop what is printed to a terminal that no longer exists: an error there must not end the program."""
+    for stream in (1, 2):
+        try:
+            os.write(stream, b"")
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream)
+            os.close(nowhere)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import pandas as pd
 from ...base.errors import InputError, sentence
 from ...base.validation import check_given
 from ...files.atomic import can_write
+from ...files.manifest import is_unchanged, read_manifest
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.values import known_labels, labels
 from .options import TableOptions, in_options
@@ -86,7 +87,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         Pattern of the names of the columns that will be added.
     """
     console.quiet = options.quiet
-    check_folder(out, files, options.force)
+    check_folder(out, files, options)
     check_can_write("--out", out)
     table = read(options.table)
     frame = table.frame
@@ -127,13 +128,28 @@ def read(path: Path) -> Table:
     return read_table(path)
 
 
-def check_folder(out: Path, files: str, force: bool) -> None:
-    """Refuse a folder with such files, unless they may be overwritten."""
+def check_folder(out: Path, files: str, options: TableOptions) -> None:
+    """Refuse a folder with such files, unless they are those of an earlier run, unchanged, and --force is passed."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: choose a folder.")
-    taken = written(out, files)
-    if taken and not force:
-        raise UsageError(f"{taken[0]} exists: choose another --out, or pass --force to overwrite.")
+    if out.is_symlink() and not out.exists():
+        raise UsageError(f"--out {out} is a link to {out.readlink()}, which does not exist: choose another folder.")
+    earlier = read_manifest(out)
+    found = {one: is_unchanged(one, earlier) for one in existing(out, files)}
+    taken = [one for one in found if one.stem != "table" or one.suffix == options.table.suffix.lower()]
+    for source, option in ((options.table, "the table"), (options.given_file, "--given-file")):
+        touched = [one for one, ours in found.items() if (ours or one in taken) and one.is_file()]
+        if source is not None and source.is_file() and any(map(source.samefile, touched)):
+            raise UsageError(f"{source} is {option}, and the results would replace it: choose another --out.")
+    foreign = ", ".join(one.name for one in taken if not found[one])
+    remedy = "choose another --out, or pass --force to overwrite"
+    if foreign:
+        remedy = (
+            f"choose another --out, or move what is in the way. --force overwrites only what altclust wrote and nobody "
+            f"changed since, so not {foreign}"
+        )
+    if foreign or (taken and not options.force):
+        raise UsageError(f"{', '.join(map(str, taken))} exist{'s' * (len(taken) == 1)}: {remedy}.")
 
 
 def _check_labels(given: pd.DataFrame | None) -> None:
@@ -151,8 +167,8 @@ def check_can_write(option: str, folder: Path) -> None:
         raise UsageError(f"{option} {folder} cannot be written to: choose another folder.")
 
 
-def written(out: Path, files: str) -> list[Path]:
-    """The files in the folder that match the pattern."""
+def existing(out: Path, files: str) -> list[Path]:
+    """What is in the folder under names that match the pattern."""
     return sorted(path for path in out.iterdir() if re.fullmatch(files, path.name)) if out.is_dir() else []
 
 
@@ -168,17 +184,21 @@ def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | Non
     """Columns of labels from the table and from the other file."""
     known = frame[list(dict.fromkeys(options.given or []))]
     if options.given_file is not None:
-        other = read(options.given_file).frame
+        source = read(options.given_file)
+        other = source.frame
         if options.id is not None:
             check_column("id", options.id, other, options.given_file)
-            other = other.set_index(labels(other.pop(options.id)))
+            ids = labels(other.pop(options.id))
+            other = other[ids.notna()].set_index(ids[ids.notna()])  # without an id, a row matches no other
             if other.index.duplicated().any():
                 twice = other.index[other.index.duplicated()][0]
                 raise UsageError(
                     f"--given-file {options.given_file} has two rows with {options.id} {twice!r}: remove one."
                 )
             other = other.reindex(labels(frame[options.id])).set_axis(frame.index)
-        elif len(other) != len(frame):
+        elif len(other) < len(frame) <= len(other) + source.blank_end:
+            other = other.reindex(frame.index)  # the last rows are unknown
+        if len(other) != len(frame):
             raise UsageError(
                 f"--given-file {options.given_file} has {len(other)} rows, and {options.table} has {len(frame)}: pass "
                 "one row for each, or --id with a column that both have."

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from ...search.tuning import RULES, Tuning
 from ...search.tuning import tune as search
-from .files import writing
+from .files import claim, writing
 from .options import Clusters, Components, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, say, start_searchers
 from .task import Task, as_json, check_can_write, prepare
@@ -52,7 +52,7 @@ def tune(
     task = prepare(options, out, files=FILES)
     if resume is not None:
         check_can_write("--resume", resume)
-    with live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
+    with claim(task, options, FILES), live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
             task.X,
             task.given,

@@ -12,8 +12,9 @@ from rich.table import Table
 
 from ...models.kdac import KDAC
 from ...models.view_discovery import ViewDiscovery
+from .files import claim
 from .options import Out, Significance, TableOptions, with_table_options
-from .results import FILES, write_results
+from .results import VIEWS_FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
@@ -42,8 +43,9 @@ def views(
     Ctrl-C stops and keeps the views found so far.
     """
     wanted = _count(count, significance)
-    task = prepare(options, out, files=FILES, adds=r"view_\d+")
-    with live("Searching for view 1", lambda: start_searchers(options.n_jobs)) as bar:
+    task = prepare(options, out, files=VIEWS_FILES, adds=r"view_\d+")
+    searching = live("Searching for view 1", lambda: start_searchers(options.n_jobs))
+    with claim(task, options, VIEWS_FILES), searching as bar:
         found = ViewDiscovery(
             wanted,
             estimator=KDAC(callback=lambda now: bar.update(now)),  # a lambda, because estimators copy what they hold

@@ -167,6 +167,9 @@ def serve(
     sys.argv = [""]  # otherwise the folder of the command would be first in the module search path
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
+    hangup = getattr(signal, "SIGHUP", None)  # a terminal that is closed; the server knows only the other two
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
     with suppress(KeyboardInterrupt):
         page.run(config=options(host, port, upload_limit))
 
