@@ -14,17 +14,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from pandas.api import types
+from sklearn.feature_selection import f_classif
 from sklearn.tree import DecisionTreeClassifier
 
 from ..base.backend import Array
+from ..base.errors import one_line
 from ..base.sampling import sample_rows
 from .null_rows import ATOM, FEW_VALUES
 
+EXACT = 0.995  # agreement that needs no "nearly"
 REPRODUCED = 0.95  # agreement from which columns reproduce a view
 PROMISING = 0.85  # agreement of a rule on all columns, below which no two of them are tried
 DEPTH = 2  # of a rule
+WIDE = 200  # columns, beyond which only the most telling are tried
 MOST_ROWS = 5000  # a sample is enough
 MOST_LEVELS = 30  # of a column of text; columns with more are names or identifiers
+LONGEST = 80  # characters of a name
 MOST_CROSSED = 40  # columns with few values whose cross tables are tried
 ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
 
@@ -53,15 +58,20 @@ class Obvious:
     @property
     def sentence(self) -> str:
         """The rule as a sentence."""
-        share = "" if self.agreement >= 0.995 else f", with an agreement of {100 * self.agreement:.0f} %"
+        share = "" if self.agreement >= EXACT else f", with an agreement of {100 * self.agreement:.0f} %"
         return f"These clusters are {self.rule}{share}."
+
+    @property
+    def phrase(self) -> str:
+        """The rule within a sentence: "nearly" where it is not exact."""
+        return self.rule if self.agreement >= EXACT else f"nearly {self.rule}"
 
     def __str__(self) -> str:
         return self.sentence
 
 
 def reproduced_by(
-    labels: np.ndarray, table: pd.DataFrame | Array, names: Sequence[str] | None = None
+    labels: np.ndarray, table: pd.DataFrame | Array, names: Sequence[str] | None = None, *, cuts: bool = True
 ) -> Obvious | None:
     """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
 
@@ -76,6 +86,8 @@ def reproduced_by(
         The columns. Two-valued features ``colour=red``, ``colour=blue`` … count as one column, ``colour``.
     names : sequence of str, optional
         The names of the columns; default: those of the frame, or "column 0" ….
+    cuts : bool
+        Whether to say where columns with many values are split.
 
     Returns
     -------
@@ -93,22 +105,34 @@ def reproduced_by(
     frame = pd.DataFrame(table)
     if names is None:
         names = [str(name) if isinstance(table, pd.DataFrame) else f"column {name}" for name in frame.columns]
+    names = [one_line(name, LONGEST) for name in names]
     known = np.flatnonzero(np.asarray(labels) >= 0)
     rows = known[sample_rows(len(known), MOST_ROWS, np.random.default_rng(0))]
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1]
     if len(codes) == 0 or codes.max() == 0:
         return None
-    columns = _columns(frame.iloc[rows], list(names))
+    places = _most_telling(frame, rows, codes)
+    columns = _columns(frame.iloc[rows, places], [names[j] for j in places])
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
     return (
         _of_values(codes, [[column] for column in listed[:1]])
-        or _split(codes, columns, [[j] for j in used])
+        or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(
             codes, [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
         )
-        or _split(codes, columns, [[used[0], j] for j in used[1:]])
+        or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
     )
+
+
+def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
+    """All columns, or those of a wide table of numbers whose means differ most between the clusters."""
+    if frame.shape[1] <= WIDE or not all(types.is_numeric_dtype(kind) for kind in frame.dtypes):
+        return list(range(frame.shape[1]))
+    values = np.nan_to_num(frame.to_numpy(dtype=float)[rows])
+    varied = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    telling = np.nan_to_num(f_classif(values[:, varied], codes)[0], posinf=np.inf)
+    return np.sort(varied[np.argsort(-telling, kind="stable")[:WIDE]]).tolist()
 
 
 class _Column(NamedTuple):
@@ -210,7 +234,7 @@ def _promising(codes: np.ndarray, columns: Sequence[_Column]) -> list[int]:
     return list(dict.fromkeys(used.tolist())) if _agreement(codes, tree.apply(X)) >= PROMISING else []
 
 
-def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[int]]) -> Obvious | None:
+def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[int]], cuts: bool) -> Obvious | None:
     """The best rule by splits of one column, or of two."""
     tables = [np.column_stack([columns[j].codes for j in places]) for places in tried]
     trees = [_tree(X, codes) for X in tables]
@@ -219,7 +243,7 @@ def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[i
         return None
     best = int(np.argmax(agreements))
     chosen = [columns[j] for j in tried[best]]
-    parts = [column.name + _at(column, place, trees[best]) for place, column in enumerate(chosen)]
+    parts = [column.name + (_at(column, i, trees[best]) if cuts else "") for i, column in enumerate(chosen)]
     rule = f"a split of {parts[0]}" if len(parts) == 1 else f"a cross table of {parts[0]} and {parts[1]}"
     return Obvious(tuple(c.name for c in chosen), agreements[best], all(c.few for c in chosen), rule)
 

@@ -11,7 +11,7 @@ import pytest
 from altclust import KDAC
 from altclust.apps.web import downloads
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.study import Choices, Study, View, assess
+from altclust.apps.web.study import Choices, Study, View
 from altclust.core.metrics import match_labels, nmi
 from altclust.tables import read_table
 
@@ -102,7 +102,7 @@ def test_a_job_that_is_stopped_early_says_so(customers_csv):
 def test_a_comparison_that_is_given_up_changes_nothing(study):
     job = Job(lambda job: None)
     job.stop()
-    assert assess(study.views[0], job) is study.views[0]
+    assert study.assess(study.views[0], job) is study.views[0]
 
 
 def test_minus_one_among_whole_numbers_is_unknown():

@@ -17,7 +17,7 @@ from ...models.kdac import KDAC
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
 from .results import FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .task import Task, UsageError, as_json, other_columns_of, prepare
 
 EXAMPLES = """
 Examples:
@@ -90,7 +90,7 @@ def find(
         choose_view(model, view, bar.interrupted)
         if significance and not bar.interrupted:
             bar.stage(COMPARING)
-            model.assess_significance(bar.update)
+            model.assess_significance(bar.update, witnesses=other_columns_of(task))
         early = bar.interrupted
         bar.write()
         figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
@@ -156,6 +156,8 @@ def show(figures: dict[str, Any], task: Task) -> None:
         table.add_row("search", plain(view["reasons"]))
     if view["significance"] is not None:
         table.add_row("significance", view["significance"]["verdict"])
+        for witness in view["significance"]["witnesses"]:
+            table.add_row("", plain(witness["sentence"]))
     table.add_row("solver check", view["certificate"]["verdict"])
     console = Console()
     console.print(table)

@@ -102,7 +102,8 @@ def write_results(
 def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
     """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
-    values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"))
+    added = [name for name in task.table.frame.columns if re.fullmatch(rf"({VIEWS})(_\d+)?", name)]
+    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"))
     summaries = []
     for name, model in views.items():
         labels = np.asarray(model.labels_ if own else model.predict(task.X))
@@ -175,7 +176,12 @@ def _without_points(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _significance(found: Significance) -> dict[str, Any]:
-    return {"p_value": number(found.p_value), "stability": number(found.stability), "verdict": found.verdict}
+    return {
+        "p_value": number(found.p_value),
+        "stability": number(found.stability),
+        "verdict": found.verdict,
+        "witnesses": [asdict(witness) for witness in found.witnesses],
+    }
 
 
 def _directions(name: str, model: KDAC) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from ...models.view_discovery import ViewDiscovery
 from .options import Out, Significance, TableOptions, with_table_options
 from .results import FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .task import Task, UsageError, as_json, other_columns_of, prepare
 
 EXAMPLES = """
 Examples:
@@ -55,6 +55,9 @@ def views(
         if early and not found.views_:
             raise Stopped
         bar.write()
+        for model in found.views_:
+            if model._view.significance is not None:
+                model.assess_significance(witnesses=other_columns_of(task))
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
         figures = write_results(task, named, stopped=found.stopped_)
     if options.as_json:

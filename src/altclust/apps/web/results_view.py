@@ -15,7 +15,7 @@ from altclust.apps.web.escape import for_disk, paragraph, unique_names
 from altclust.apps.web.gallery import show_menu
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Study, View, assess
+from altclust.apps.web.study import Study, View
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
@@ -102,7 +102,7 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
                 help="Normalised mutual information with the known clusters: 0 is independent, 1 is the same.",
             )
     with significance:
-        _test_significance(session, pool, view)
+        _test_significance(session, pool, study, view)
 
 
 def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
@@ -125,16 +125,16 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
         session.finish()
 
 
-def _test_significance(session: Session, pool: Pool, view: View) -> None:
+def _test_significance(session: Session, pool: Pool, study: Study, view: View) -> None:
     if view.significance is not None:
-        st.html(paragraph(view.significance.verdict))
+        st.html(paragraph(str(view.significance)))
     elif st.button(
         "Test significance",
         help="Finds the view again in halves of the rows, and tests it in the other halves.",
         disabled=session.job is not None,
         key="sure",
     ):
-        session.change(pool, lambda job: assess(view, job), "test")
+        session.change(pool, lambda job: study.assess(view, job), "test")
         st.rerun()
 
 
