@@ -62,8 +62,7 @@ def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str]
     if rule is not None:
         columns, apart = rule.columns, f"which are {rule.phrase}"
     known = "" if np.isnan(view.overlap) else f"; NMI {view.overlap:.2f} with what is given"
-    again = "" if np.isnan(stability) else f"; found again in halves of the rows with NMI {stability:.2f}"
-    sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}{again}."
+    sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}."
     return Candidate(
         labels=view.labels,
         components=view.components,

@@ -135,7 +135,8 @@ def how_found(tuning: Tuning | None, place: int, search: SearchSpec, parameters:
 
 def _certify(problem: Problem, X: Array, kind: str, memory_limit: float | None, result: Result) -> Certificate:
     """Uses a new engine, because that of the fit would keep n x n arrays in memory as long as the model."""
-    return certify(problem, make_engine(X, problem.kernel, None, kind, memory_limit), result.W, result.gamma)
+    engine = make_engine(X, problem.kernel, None, kind, memory_limit)
+    return certify(problem, engine, result.W, result.gamma, result.objective)
 
 
 def _fit_exactly(

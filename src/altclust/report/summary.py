@@ -14,6 +14,7 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..core.metrics import table_nmi
+from ..core.solvers import LBFGS
 from ..search.obvious import reproduced_by
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
@@ -149,7 +150,8 @@ def summarise(
         "certificate": _certificate(model),
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
-        "tol": number(model.tol),
+        "one_objective": bool(np.isnan(model.history_["change_U"]).all()),
+        "tol": number(_tolerance(model)),
         "status": str(model.status_),
         "parameters": parameters(model),
         "reasons": reasons(model),
@@ -158,6 +160,13 @@ def summarise(
         "command": command,
         "version": version("altclust"),
     }
+
+
+def _tolerance(model: Any) -> float:
+    """What the change of the directions, or the residual of one objective, must fall below."""
+    if not np.isnan(model.history_["change_U"]).all():
+        return model.tol
+    return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
 
 
 def _column_names(table: pd.DataFrame) -> list[str]:

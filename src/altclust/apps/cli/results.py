@@ -178,6 +178,7 @@ def _without_points(one: dict[str, Any]) -> dict[str, Any]:
 def _significance(found: Significance) -> dict[str, Any]:
     return {
         "p_value": number(found.p_value),
+        "smallest_p": number(found.smallest_p),
         "stability": number(found.stability),
         "verdict": found.verdict,
         "witnesses": [asdict(witness) for witness in found.witnesses],

@@ -23,7 +23,7 @@ from .options import in_options
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
-COMPARING = "Testing significance on shuffled data"
+COMPARING = "Testing significance on halves of the rows"
 
 SIGNALS = signal.SIGINT, signal.SIGTERM  # Ctrl-C, and what `kill` and `timeout` send
 

@@ -96,8 +96,10 @@ def _show(figures: dict[str, Any], task: Task) -> None:
         table = Table("view", "rows in each cluster", "overlap", "p-value", "stability", "weights", title="Views")
         for i, view in enumerate(figures["views"], 1):
             top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
-            significance = view["significance"] or {"p_value": None, "stability": None}
-            numbers = [_shown(value) for value in (view["overlap"], significance["p_value"], significance["stability"])]
+            significance = view["significance"] or {"p_value": None, "smallest_p": None, "stability": None}
+            chance, least = significance["p_value"], significance["smallest_p"]
+            bound = "≤ " if chance is not None and chance <= least * 1.001 else ""
+            numbers = [_shown(view["overlap"]), bound + _shown(chance), _shown(significance["stability"])]
             table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, plain(top))
         console.print(table)
     else:

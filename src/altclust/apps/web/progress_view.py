@@ -12,7 +12,7 @@ EVERY = 0.5  # seconds between updates
 SAYS = {
     "search": "Searching for clusters that differ from what you know",
     "fit": "Refining the result",
-    "test": "Testing significance on shuffled data",
+    "test": "Testing significance on halves of the rows",
 }
 
 
