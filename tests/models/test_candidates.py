@@ -10,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC, InputError
 from altclust.base.thresholds import DISTINCT
+from altclust.core.feature_weights import between_shares
 from altclust.core.metrics import nmi
 from altclust.datasets import penguins, views
-from altclust.models.candidates import between_shares, candidate, telling_columns
+from altclust.models.candidates import candidate, telling_columns
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,8 @@ from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
-from ..core.metrics import feature_weights, overlap
+from ..core.feature_weights import feature_weights
+from ..core.metrics import overlap
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
@@ -93,7 +94,7 @@ def _fitted(
         labels=result.labels,
         components=W.T,
         mean=mean,
-        feature_weights=feature_weights(W, np.mean(centred**2, axis=0)),
+        feature_weights=feature_weights(centred, result.labels, W),
         overlap=overlap(result.labels, given),
         quality=result.quality,
         cost=result.cost,

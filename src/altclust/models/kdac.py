@@ -130,7 +130,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     components_ : array, shape (n_components, n_features)
         The directions W of the new clustering, as rows; largest variance first. Orthonormal if `whitening_` is 0.
     feature_weights_ : array, shape (n_features,)
-        The share of each feature in those directions: diag(WWᵀ) times the feature's variance, summing to 1.
+        What each feature tells about the clusters: the share of its variance between them, relative to the others;
+        the sum is 1. If no feature alone tells clusters apart, its share in the directions: diag(WWᵀ) times the
+        variance.
     overlap_ : float
         NMI of `labels_` with the given clustering (the largest of several): 0 is independent. NaN if nothing was given.
     quality_ : float

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import reproduced_by
@@ -113,6 +114,8 @@ def summarise(
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
     rule = _rule(found, values, features)
+    inside = found.codes >= 0
+    alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     if significance and not predicted:
         tested = _significance(model, values, features)
     else:
@@ -130,6 +133,7 @@ def summarise(
             tested,
             model.status_ == "converged",
             rule,
+            alone,
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
         "clusters": _clusters(found, values),
@@ -139,6 +143,7 @@ def summarise(
         "legend": _legend(found),
         "drawing": _drawing(model, table, [found, *known], values, ids, features, weights),
         "weights": weights[:MOST_WEIGHTS],
+        "told_alone": alone,
         "other_weights": {
             "features": len(weights[MOST_WEIGHTS:]),
             "weight": float(sum(w["weight"] for w in weights[MOST_WEIGHTS:])),

@@ -34,6 +34,7 @@ def headline(
     significance: dict[str, Any],
     converged: bool,
     rule: dict[str, Any] | None = None,
+    alone: bool = True,
 ) -> dict[str, str]:
     """The first sentence of the page.
 
@@ -52,6 +53,8 @@ def headline(
     converged : bool
     rule : dict, optional
         The columns that reproduce the clusters, as in the summary.
+    alone : bool
+        Whether a single column tells the clusters apart.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def headline(
     """
     tone = _tone(overlap, significance, rule)
     start = {"chance": "Not significant: ", "witnessed": "Not significant: ", "known": "Not new: "}.get(tone, "")
-    carried = _main_features(weights) if rule is None else rule["phrase"]
+    carried = _main_features(weights, alone) if rule is None else rule["phrase"]
     parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), carried]
     sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
     sentence = " ".join([sentence, *(witness["sentence"] for witness in significance["witnesses"][:MOST_WITNESSES])])
@@ -112,14 +115,18 @@ def _few(names: Sequence[str]) -> str:
     return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
 
 
-def _main_features(weights: Sequence[dict[str, Any]]) -> str:
+def _main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
     """The features with most of the weight, if three have it."""
     top, held = [], 0.0
     for feature in weights[:3]:
         top.append(feature["name"])
         held += feature["weight"]
         if held >= CARRIED:
-            return f"based on {listing(top)}"
+            break
+    if not alone and len(top) > 1:
+        return f"told apart only by {listing(top)} together"
+    if held >= CARRIED:
+        return f"based on {listing(top)}"
     if len(weights) <= 3 or held >= 0.5:
         return f"based mostly on {listing(top)}"
     return f"based on many columns, most on {listing(top)}"
