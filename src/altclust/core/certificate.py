@@ -87,7 +87,7 @@ def certify(
     curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
-    theorem = reduced is None and left >= right and rank == n_features
+    theorem = None if reduced is not None else left >= right and rank == n_features
     bound = max(STATIONARY, 2 * engine.accuracy)  # an approximate kernel resolves no smaller residual
     verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
     if reduced is None:
@@ -152,7 +152,8 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
         return float("nan")
 
 
-def _verdict(residual: float, bound: float, theorem: bool, curvature: float, flat: float, whole: bool) -> str:
+def _verdict(residual: float, bound: float, theorem: bool | None, curvature: float, flat: float, whole: bool) -> str:
+    """In words; theorem is None if Theorem 1 is not about this objective."""
     if whole:
         return "W spans all columns, so there is nothing to optimise: every rotation gives the same view."
     if residual > bound:
@@ -160,12 +161,11 @@ def _verdict(residual: float, bound: float, theorem: bool, curvature: float, fla
     if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):
-        return "Stationary; the inequality is inconclusive, and the smallest curvature did not converge."
+        loose = "" if theorem is None else "the inequality is inconclusive, and "
+        return f"Stationary; {loose}the smallest curvature did not converge."
     if curvature > flat:
-        return (
-            "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space "
-            "(Theorem 1's inequality, sufficient but loose, is inconclusive)."
-        )
+        loose = "" if theorem is None else " (Theorem 1's inequality, sufficient but loose, is inconclusive)"
+        return f"A strict local minimum: stationary, and the Hessian is positive on the whole tangent space{loose}."
     if curvature >= -flat:
         return "Stationary, with a direction along which F is flat to second order."
     return "A saddle: stationary, but there is a direction along which F still falls."

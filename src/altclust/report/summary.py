@@ -136,7 +136,7 @@ def summarise(
             alone,
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
-        "clusters": _clusters(found, values),
+        "clusters": describe_clusters(found, values),
         "rule": rule,
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
@@ -183,7 +183,8 @@ def _weights(names: Sequence[str], weights: np.ndarray) -> list[dict[str, Any]]:
     return [{"name": names[j], "weight": float(weights[j])} for j in order]
 
 
-def _clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
+def describe_clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
+    """Each cluster with the columns in which it differs most, and a sentence."""
     effects = column_effects(values, found.codes, len(found.levels))
     clusters = []
     for code, (name, size) in enumerate(zip(found.levels, found.sizes.tolist(), strict=True)):

@@ -23,6 +23,7 @@ from .options import in_options
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+WRITING = "Writing the report"
 COMPARING = "Testing significance on halves of the rows"
 
 SIGNALS = signal.SIGINT, signal.SIGTERM  # Ctrl-C, and what `kill` and `timeout` send
@@ -74,7 +75,7 @@ class Live:
     def write(self) -> None:
         """Start writing, which cannot be interrupted."""
         self.writing = True
-        self.stage("Writing the report")
+        self.stage(WRITING)
 
     def update(self, now: Progress) -> bool:
         """Callback of everything that takes time."""
