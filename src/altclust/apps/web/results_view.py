@@ -14,6 +14,7 @@ from altclust.apps.web.brushing import compare
 from altclust.apps.web.escape import for_disk, image, paragraph, unique_names
 from altclust.apps.web.gallery import show_menu
 from altclust.apps.web.jobs import Pool
+from altclust.apps.web.progress_view import show_test
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View
 from altclust.report.null_chart import LABEL, null_chart
@@ -103,7 +104,7 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
                 help="Normalised mutual information with the known clusters: 0 is independent, 1 is the same.",
             )
     with significance:
-        _test_significance(session, pool, study, view)
+        _test_significance(session, pool, view)
 
 
 def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
@@ -126,19 +127,21 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
         session.finish()
 
 
-def _test_significance(session: Session, pool: Pool, study: Study, view: View) -> None:
+def _test_significance(session: Session, pool: Pool, view: View) -> None:
     if view.significance is not None:
         st.html(paragraph(str(view.significance)))
         drawn = null_chart(view.significance.reference, view.significance.score, alone=True)
         if drawn:
             st.html(image(drawn, LABEL, "15rem"))
+    elif session.is_testing(view):
+        show_test(session, pool)
     elif st.button(
         "Test significance",
         help="Finds the view again in halves of the rows, and tests it in the other halves.",
         disabled=session.job is not None,
         key="sure",
     ):
-        session.change(pool, lambda job: study.assess(view, job), "test")
+        session.start_test(pool)
         st.rerun()
 
 

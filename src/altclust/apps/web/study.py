@@ -253,7 +253,13 @@ class Study:
             significance=view.significance is not None,
         )
 
-    def assess(self, view: View, job: Job) -> View:
-        """The view with its significance test; unchanged if that was stopped."""
-        significance = view.model.assess_significance(job.update, witnesses=self.others)
-        return view if job.stopping else replace(view, significance=significance)
+    def assess(self, view: View, job: Job) -> Significance | None:
+        """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
+        return copy(view.model).assess_significance(job.update, witnesses=self.others)
+
+    def take_test(self, tested: View, significance: Significance) -> None:
+        """Keep the result of a test, if its view is still there."""
+        for place, view in enumerate(self.views):
+            if view.model is tested.model:
+                view.model._view = replace(view.model._view, significance=significance)
+                self.views[place] = replace(view, significance=significance)
