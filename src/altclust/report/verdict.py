@@ -11,7 +11,7 @@ from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
 MOST_WITNESSES = 2  # columns that were not used and are named
-OBVIOUS = "groups of columns with few values are a fact about these columns, and not tested"
+OBVIOUS = "groups of columns with few values are a fact about these columns, not a discovery"
 CARRIED = 0.7  # total weight of the features that are named
 
 BADGES = {
