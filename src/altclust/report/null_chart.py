@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
+from ..base.backend import Array
 from .palette import ANY_PAGE
 
 WIDTH, HEIGHT = 240, 96
@@ -15,12 +16,12 @@ BINS = 24
 LABEL = "Histogram of the statistic in rows without clusters; a line marks this view"
 
 
-def null_chart(reference: Sequence[float], score: float, *, alone: bool = False) -> Markup:
+def null_chart(reference: Sequence[float] | Array, score: float, *, alone: bool = False) -> Markup:
     """Bars for rows without clusters, and a line for the view; empty if there was no test.
 
     Parameters
     ----------
-    reference : sequence of float
+    reference : sequence or array of float
         The statistic of rows without clusters.
     score : float
         That of the view; larger is clearer.

@@ -262,7 +262,7 @@ def _at(column: _Column, place: int, tree: DecisionTreeClassifier) -> str:
     return f" at {' and '.join(shown)}" if shown else ""
 
 
-def _alike(tree: Any, node: int) -> bool:
+def _alike(tree: Any, node: Any) -> bool:
     """Whether both sides of a split are leaves of the same cluster."""
     sides = [tree.children_left[node], tree.children_right[node]]
     most = [int(np.argmax(tree.value[side][0])) for side in sides]

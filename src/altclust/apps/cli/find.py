@@ -92,7 +92,7 @@ def find(
         early = bar.interrupted
     shown = not (options.as_json or options.quiet)
     if shown:
-        show_answer(answer(task, model, why), list(task.given.columns))
+        show_answer(answer(task, model, why), [] if task.given is None else list(task.given.columns))
     tested = significance and not early
     with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
         if tested:
