@@ -94,7 +94,8 @@ def certify(
         behind = _cluster_eigengap(engine.embed(W, problem.n_clusters + 1).values, problem.n_clusters)
     else:
         columns = reduced.columns
-        behind = _cluster_eigengap(replace(reduced, n_clusters=columns + 2, _last=None).at(W).values, columns)
+        values_behind = replace(reduced, n_clusters=columns + 2, _last=None).at(W).values
+        behind = _cluster_eigengap(values_behind[: len(reduced.X) - 1], columns)  # centring leaves n − 1 of them
     if abs(gap) <= FLAT * size:
         verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
     if behind <= FLAT:
