@@ -243,8 +243,12 @@ def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[i
         return None
     best = int(np.argmax(agreements))
     chosen = [columns[j] for j in tried[best]]
-    parts = [column.name + (_at(column, i, trees[best]) if cuts else "") for i, column in enumerate(chosen)]
-    rule = f"a split of {parts[0]}" if len(parts) == 1 else f"a cross table of {parts[0]} and {parts[1]}"
+    places = [_at(column, i, trees[best]) if cuts else "" for i, column in enumerate(chosen)]
+    if len(chosen) == 1:
+        rule = f"a split of {chosen[0].name}{places[0]}"
+    else:
+        first, second = (c.name + (f" (split{at})" if at else "") for c, at in zip(chosen, places, strict=True))
+        rule = f"a cross table of {first} and {second}"
     return Obvious(tuple(c.name for c in chosen), agreements[best], all(c.few for c in chosen), rule)
 
 
