@@ -447,7 +447,7 @@ def test_views_of_noise_says_why_there_are_none(folder, altclust, few_draws):
     assert "No significant view was found." in done.stdout
     assert "View 1: Not significant: " in words(done.stdout)
     assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("ab")
-    assert "1, not significant" in words(done.stdout)
+    assert "1, not" in words(done.stdout)  # the cell is narrow
     figures = json.loads((folder / "altclust-views" / "figures.json").read_text())
     assert figures["views"] == []
     assert figures["rejected"]["significance"]["verdict"].startswith("Not significant")
