@@ -34,6 +34,7 @@ from benchmarks.visitor import Visitor
 
 EVERY = 20  # fits between two measurements of memory
 AHEAD = re.compile(r"(\d+) searches are first")
+TESTING = "Testing significance"
 REFUSED = "searches are already waiting"
 WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
@@ -166,20 +167,16 @@ async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -
     """Times of others without and with significance tests of large tables; whether those still ran at the end."""
     async with visiting(server.url) as first, visiting(server.url) as second:
         visitors = [first, second][:longs]
-        for visitor in visitors:
-            await visitor.upload("long.csv", table(long_rows, 1))
-            await find(visitor)
         alone = await beside(server, rows)
         for visitor in visitors:
-            count = len(visitor.sentences)
-            await visitor.press("sure")
-            await visitor.until(lambda visitor=visitor, count=count: len(visitor.sentences) > count)
+            await visitor.upload("long.csv", table(long_rows, 1))
+            await find(visitor)  # its view is then tested
         crowded = await beside(server, rows)
-        running = any(visitor.shown("progress") for visitor in visitors)
+        running = any(TESTING in visitor.words() for visitor in visitors)
         for visitor in visitors:
-            if visitor.shown("progress"):
-                await visitor.press("cancel")
-                await visitor.until(lambda visitor=visitor: not visitor.shown("progress"))
+            if visitor.has("stop-test"):
+                await visitor.press("stop-test")
+                await visitor.until(lambda visitor=visitor: not visitor.has("stop-test"))
     return alone, crowded, running
 
 
@@ -216,16 +213,13 @@ async def left_behind(server: Server, rows: int) -> float:
     async with visiting(server.url) as second:
         for visitor in (first, second):
             await visitor.upload("table.csv", table(rows, 1))
-            await find(visitor)
-        for visitor in (first, second):
-            count = len(visitor.sentences)
-            await visitor.press("sure")
-            await visitor.until(lambda visitor=visitor, count=count: len(visitor.sentences) > count)
-        if not second.sentences[-1][1].startswith("Waiting"):
-            raise AssertionError(f"two long jobs run at the same time: {second.sentences[-1]}")
+            await find(visitor)  # its view is then tested
+        await second.until(lambda: second.has("stop-test"))
+        if TESTING in second.words():
+            raise AssertionError(f"two long jobs run at the same time: {second.words()}")
         await first.close()
         start = time.monotonic()
-        await second.until(lambda: second.sentences[-1][1].startswith("Testing"))
+        await second.until(lambda: TESTING in second.words())
         return time.monotonic() - start
 
 

@@ -7,10 +7,11 @@ import pytest
 from tests.conftest import objective_at, random_problem
 
 from altclust.core.certificate import certify
+from altclust.core.descent import descend
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.problem import KernelObjective, Problem, indicators
-from altclust.core.solvers import ISM
+from altclust.core.solvers import ISM, LBFGS
 
 
 def test_theorem_holds_for_a_huge_sigma_and_agrees_with_the_hessian():
@@ -93,3 +94,24 @@ def test_all_columns_leave_nothing_to_choose():
     assert np.isnan(certificate.eigengap)
     assert "nothing to optimise" in certificate.verdict
     assert not certificate.theorem_holds
+
+
+@pytest.mark.parametrize("pull", [0.0, 3.0])
+def test_after_a_descent_the_certificate_is_about_what_was_minimised(pull):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 2, 120)
+    X = rng.standard_normal((120, 4))
+    X[:, 0] += 4 * hidden
+    X -= X.mean(axis=0)
+    start = np.linalg.qr(np.array([[1.0, 0.3, 0.2, 0.0]]).T)[0]
+    problem = Problem(2, 1, 1.0, Gaussian(1.0))
+    found = descend(problem, X, np.zeros((120, 0)), start, LBFGS(tol=1e-4), pull=pull, rng=rng)
+    engine = DenseEngine(X, problem.kernel)
+    certificate = certify(problem, engine, found.W, found.gamma, found.objective)
+    assert found.status == "converged"
+    assert certificate.residual == pytest.approx(found.history["residual"][-1], abs=1e-8)
+    assert certificate.verdict.startswith("A strict local minimum")
+    assert np.all(np.diff(found.history["value"]) <= 0)
+    if pull:
+        alone = certify(problem, engine, found.W, found.gamma)
+        assert alone.verdict.startswith("Not stationary")  # the W problem does not know the pull

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC, InputError
 from altclust.base.thresholds import DISTINCT
+from altclust.core.feature_weights import between_shares
 from altclust.core.metrics import nmi
 from altclust.datasets import penguins, views
-from altclust.models.candidates import between_shares, telling_columns
+from altclust.models.candidates import candidate, telling_columns
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +118,12 @@ def test_a_pull_holds_the_start():
     ]
     assert moved[1] == pytest.approx(np.linalg.norm(start), rel=1e-2)
     assert moved[0] < moved[1]
+
+
+def test_a_view_that_a_column_reproduces_is_told_as_such():
+    rng = np.random.default_rng(0)
+    year = rng.integers(0, 2, 120)
+    X = np.column_stack([rng.normal(size=120), year])
+    view = KDAC(2, sigma=1.0, n_components=1, init=np.array([[0.0], [1.0]]), random_state=0).fit(X)._view
+    view = replace(view, labels=year)
+    assert candidate(view, np.nan, X, ["size", "year"]).sentence.endswith("which are the column year.")

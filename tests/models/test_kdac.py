@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.conftest import examples, objective_at, random_problem, some
 from threadpoolctl import threadpool_limits
 
-from altclust import ISM, KDAC, Newton
+from altclust import ISM, KDAC, InputError, Newton
 from altclust.core.alternation import solve
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import spectral_start
@@ -363,3 +363,21 @@ def test_one_objective_tells_its_progress_with_several_clusters():
     assert all(0 <= progress.overlap <= 1 for progress in seen)
     with pytest.warns(ConvergenceWarning, match="after 2 rounds .W or U last moved by .*e"):
         KDAC(**fixed, max_iter=2, tol=1e-9).fit(data.X, data.given)
+
+
+def test_witnesses_are_found_within_the_given_clusters_and_saved(tmp_path):
+    rng = np.random.default_rng(0)
+    given, hidden = rng.integers(0, 2, (2, 80))
+    X = np.column_stack([6 * given, 6 * hidden]) + rng.normal(size=(80, 2))
+    others = {"kind": np.array(["x", "y"])[hidden], "again": given, "nonsense": rng.choice(["a", "b"], 80)}
+    model = KDAC(2, sigma=2.0, n_components=1, random_state=0).fit(X, given)
+    found = model.assess_significance(witnesses=others)
+    assert [witness.column for witness in found.witnesses] == ["kind"]
+    assert "Agrees with kind, which was not used: " in str(found)
+    model.save(tmp_path / "view.npz")
+    loaded = KDAC.load(tmp_path / "view.npz")
+    assert loaded.significance_.witnesses == found.witnesses
+    with pytest.raises(InputError, match="witnesses need the given clusters"):
+        loaded.assess_significance(witnesses=others)
+    with pytest.raises(InputError, match="witnesses has 3 rows for 80 labels"):
+        model.assess_significance(witnesses={"kind": ["x", "y", "x"]})

@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from altclust import KDAC, ViewDiscovery
 from altclust.core.metrics import nmi
 from altclust.datasets import views
+from altclust.models.view_discovery import correct_for_views
 
 N = 100
 QUICK = KDAC(2, n_components=2, sigma=1.0)
@@ -125,3 +126,16 @@ def test_a_view_that_was_found_is_kept_when_its_test_is_cancelled(data):
     assert found.n_views_ == 1
     assert "was not tested" in found.stopped_
     assert np.isnan(found.p_values_).all()
+
+
+def test_p_values_are_corrected_for_the_number_of_views(data):
+    model = clone(QUICK).set_params(random_state=0).fit(data.X)
+    plain = model.significance_
+    correct_for_views(model, 1)
+    assert model.significance_ is plain
+    correct_for_views(model, 4)
+    found = model.significance_
+    assert found.p_value == pytest.approx(min(1, 4 * plain.p_value))
+    assert found.smallest_p == pytest.approx(4 * plain.smallest_p)
+    assert found.verdict.endswith("p is corrected for 4 views.")
+    assert found.stability == plain.stability

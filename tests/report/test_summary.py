@@ -155,13 +155,13 @@ def test_many_levels_are_put_together():
 
 
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
-CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "missing": None}
-CHANCE = {"p_value": 0.4, "stability": 0.3, "is_real": False, "missing": None}
-UNTESTED = {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
+CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "missing": None, "witnesses": []}
+CHANCE = CLEAR | {"p_value": 0.4, "stability": 0.3, "is_real": False}
+UNTESTED = CLEAR | {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
 
 
-def said(overlap=0.01, significance=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True):
-    return headline([120, 140, 140], overlap, given, weights, significance, converged)
+def said(overlap=0.01, significance=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True, rule=None):
+    return headline([120, 140, 140], overlap, given, weights, significance, converged, rule)
 
 
 def test_sure_only_where_new_and_real():
@@ -205,3 +205,38 @@ def test_carriers():
     even = [{"name": f"x{i}", "weight": 0.05} for i in range(20)]
     assert "based on many columns, most on x0, x1 and x2" in said(weights=even)["sentence"]
     assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR, True)["sentence"]
+
+
+def test_a_column_that_was_not_used_is_in_the_headline():
+    agrees = [{"sentence": f"Agrees with {name}, which was not used: 9 % against 1 % x."} for name in "abc"]
+    found = said(significance=CLEAR | {"witnesses": agrees})
+    assert found["tone"] == "clear"
+    assert "significant and stable. Agrees with a" in found["sentence"]
+    assert "Agrees with b" in found["sentence"]
+    assert "Agrees with c" not in found["sentence"]
+    weak = said(significance=CHANCE | {"witnesses": agrees})
+    assert weak["badge"] == "Not significant, but agrees with a column that was not used"
+    assert weak["sentence"].startswith("Not significant: ")
+
+
+def test_the_rule_that_reproduces_the_clusters_is_in_the_headline():
+    rule = {"few_valued": False, "phrase": "nearly a split of income at 30"}
+    assert "(NMI 0.01), nearly a split of income at 30; significant and stable." in said(rule=rule)["sentence"]
+    obvious = said(significance=CHANCE, rule={"few_valued": True, "phrase": "the column year"})
+    assert obvious["badge"] == "Obvious groups"
+    assert "the column year; groups of columns with few values are a fact" in obvious["sentence"]
+    assert "ignificant" not in obvious["sentence"]
+
+
+def test_other_columns_are_tested_and_clustered_ones_are_not(data):
+    rng = np.random.default_rng(0)
+    model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
+    values = pd.DataFrame(data.X[:60], columns=[f"column {j}" for j in range(4)])
+    values["shape"], values["nonsense"] = np.array(["a", "b"])[model.labels_], rng.choice(["x", "y"], 60)
+    summary = summarise(model, data.X[:60], data.given[:60], values=values)
+    (witness,) = summary["significance"]["witnesses"]
+    assert witness["sentence"] == "Agrees with shape, which was not used: 100 % against 0 % a."
+    assert model.significance_.witnesses[0].column == "shape"
+    assert summary["headline"]["sentence"].endswith(witness["sentence"])
+    assert summary["rule"] is None or "shape" not in summary["rule"]["columns"]
+    json.dumps(summary, allow_nan=False)

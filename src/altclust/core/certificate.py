@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import eigh
@@ -11,6 +11,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 from ..base.backend import Array, to_numpy
 from .embedding import NOISE
 from .problem import E, G, KernelEngine, KernelObjective, Objective, Problem
+from .reduced import ReducedObjective
 from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
 
@@ -20,7 +21,10 @@ FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Optimality conditions of W for the W problem with U and D fixed.
+    """Optimality conditions of W for the objective that was minimised.
+
+    That is the W problem with U and D fixed after an alternation, and the objective of W alone after a descent, with
+    the term that holds W close to its start. Theorem 1 is about the first only.
 
     Attributes
     ----------
@@ -64,9 +68,11 @@ class Certificate:
         return bool(self.left >= self.right and self.rank == self.n_features)
 
 
-def certify(problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G) -> Certificate:
-    """Check the optimality of W, shape (r, q), for the W problem with weights gamma."""
-    objective = KernelObjective(engine, gamma)
+def certify(
+    problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G, reduced: ReducedObjective | None = None
+) -> Certificate:
+    """Check the optimality of W, shape (r, q), for the W problem with weights gamma, or for a reduced objective."""
+    objective: Objective = KernelObjective(engine, gamma) if reduced is None else reduced
     d, q = W.shape
     _, phi = objective.value_and_phi(W)
     values = eigh(phi, eigvals_only=True)
@@ -81,10 +87,15 @@ def certify(problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G) ->
     curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
-    theorem = left >= right and rank == n_features
+    theorem = None if reduced is not None else left >= right and rank == n_features
     bound = max(STATIONARY, 2 * engine.accuracy)  # an approximate kernel resolves no smaller residual
     verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
-    behind = _cluster_eigengap(engine, W, problem.n_clusters)
+    if reduced is None:
+        behind = _cluster_eigengap(engine.embed(W, problem.n_clusters + 1).values, problem.n_clusters)
+    else:
+        columns = reduced.columns
+        values_behind = replace(reduced, n_clusters=columns + 2, _last=None).at(W).values
+        behind = _cluster_eigengap(values_behind[: len(reduced.X) - 1], columns)  # centring leaves n − 1 of them
     if abs(gap) <= FLAT * size:
         verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
     if behind <= FLAT:
@@ -94,12 +105,12 @@ def certify(problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G) ->
     return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
 
 
-def _cluster_eigengap(engine: KernelEngine[E, G], W: Array, k: int) -> float:
-    """(λ_k − λ_(k+1)) / λ_k of the centred kernel at W; NaN if λ_k is rounding or the last eigenvalue."""
-    values = to_numpy(engine.embed(W, k + 1).values)
-    if len(values) <= k or values[k - 1] <= NOISE * values[0]:
+def _cluster_eigengap(eigenvalues: Array, columns: int) -> float:
+    """(λ_m − λ_(m+1)) / λ_m of the centred kernel for the m columns of U; NaN if λ_m is rounding or the last."""
+    values = to_numpy(eigenvalues)
+    if len(values) <= columns or values[columns - 1] <= NOISE * values[0]:
         return float("nan")
-    return float((values[k - 1] - values[k]) / values[k - 1])
+    return float((values[columns - 1] - values[columns]) / values[columns - 1])
 
 
 def eigengap(phi: Array, W: Array) -> float:
@@ -142,7 +153,8 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
         return float("nan")
 
 
-def _verdict(residual: float, bound: float, theorem: bool, curvature: float, flat: float, whole: bool) -> str:
+def _verdict(residual: float, bound: float, theorem: bool | None, curvature: float, flat: float, whole: bool) -> str:
+    """In words; theorem is None if Theorem 1 is not about this objective."""
     if whole:
         return "W spans all columns, so there is nothing to optimise: every rotation gives the same view."
     if residual > bound:
@@ -150,12 +162,11 @@ def _verdict(residual: float, bound: float, theorem: bool, curvature: float, fla
     if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):
-        return "Stationary; the inequality is inconclusive, and the smallest curvature did not converge."
+        loose = "" if theorem is None else "the inequality is inconclusive, and "
+        return f"Stationary; {loose}the smallest curvature did not converge."
     if curvature > flat:
-        return (
-            "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space "
-            "(Theorem 1's inequality, sufficient but loose, is inconclusive)."
-        )
+        loose = "" if theorem is None else " (Theorem 1's inequality, sufficient but loose, is inconclusive)"
+        return f"A strict local minimum: stationary, and the Hessian is positive on the whole tangent space{loose}."
     if curvature >= -flat:
         return "Stationary, with a direction along which F is flat to second order."
     return "A saddle: stationary, but there is a direction along which F still falls."

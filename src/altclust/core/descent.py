@@ -99,7 +99,10 @@ def descend(
     values, residuals, changes = solution.history[min(1, solution.n_iter) :].T  # one row per step
     history = {"value": values, "residual": residuals, "change_W": changes, "change_U": np.full(len(values), np.nan)}
     history["solver_iterations"] = np.ones(len(values))
-    return Result(labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error)
+    minimised = replace(objective, _last=None)
+    return Result(
+        labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error, minimised
+    )
 
 
 def _with_constant(U: Array) -> Array:

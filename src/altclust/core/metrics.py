@@ -119,9 +119,3 @@ def table_nmi(counts: Array) -> float:
     if min(entropies) == 0:
         return float(max(entropies) == 0)
     return float(mutual_info_score(None, None, contingency=counts) / np.sqrt(entropies[0] * entropies[1]))
-
-
-def feature_weights(W: Array, variances: Array) -> Array:
-    """The share of each feature in the directions W, shape (d, q): diag(WWᵀ) times its variance, normalised."""
-    spread = np.sum(W**2, axis=1) * variances
-    return spread / spread.sum()

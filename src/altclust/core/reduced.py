@@ -29,6 +29,7 @@ FLOOR = 0.3  # share of the mean degree that is added to every degree
 TOLERANCE = 2e-4  # share of the trace of the centred kernel that landmarks may leave out
 DRIFT = 2  # times as much, where a descent ends
 SAMPLED = 300  # rows from which that trace is estimated
+DIFFERENCE = 1e-4  # length of the steps of Hessian products
 TINY = 1e-12  # below it, eigenvalues are rounding
 ROUGH, FEW_LANDMARKS = 1e-2, 100  # share of the trace, and landmarks, of a rough objective
 MOST_LANDMARKS = 500  # from where the exact kernel of a few thousand rows costs no more
@@ -136,6 +137,20 @@ class ReducedObjective:
         phi = point.omega(self.X)
         close, towards = self._closeness(W)
         return point.value - close, (phi + phi.T) / 2 - towards @ towards.T
+
+    def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
+        """Z -> D∇f(W)[Z], by central differences: U and D change with W."""
+
+        def product(Z: Array) -> Array:
+            size = float(np.linalg.norm(Z))
+            if size == 0:
+                return np.zeros_like(Z)
+            step = DIFFERENCE / size * Z
+            return (self.value_and_gradient(W + step)[1] - self.value_and_gradient(W - step)[1]) * (
+                size / (2 * DIFFERENCE)
+            )
+
+        return product
 
     def _closeness(self, W: Array) -> tuple[float, Array]:
         """Pull ‖anchorᵀW‖² / q, and the factor of minus half its gradient's matrix."""

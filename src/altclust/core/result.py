@@ -9,6 +9,7 @@ import numpy as np
 from ..base.backend import Array
 from .embedding import KernelMap
 from .problem import Gamma
+from .reduced import ReducedObjective
 from .solvers import Status
 
 
@@ -34,6 +35,8 @@ class Result:
     status : Status
     error : float
         Share of the kernel's trace that landmarks left out.
+    objective : ReducedObjective or None
+        The objective that W minimises, if U and D were eliminated; None after an alternation.
     """
 
     labels: np.ndarray
@@ -45,6 +48,7 @@ class Result:
     history: dict[str, Array]
     status: Status
     error: float = 0.0
+    objective: ReducedObjective | None = None
 
     @property
     def n_iter(self) -> int:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.backend import Array
+from ..core.feature_weights import TELLING, between_shares
+from ..search.obvious import reproduced_by
 
 if TYPE_CHECKING:
     from .fitted_view import FittedView
 
-TELLING = 0.1  # share of a column's variance between clusters, from which it carries a view
 MOST_COLUMNS = 3
 
 
@@ -56,10 +57,12 @@ def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str]
     columns = telling_columns(X, view.labels, names)
     shares = np.sort(np.bincount(view.labels, minlength=view.n_clusters))[::-1] / len(view.labels)
     sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
+    rule = reproduced_by(view.labels, X, names, cuts=False)  # X may be standardised: cuts would mean nothing
     apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
+    if rule is not None:
+        columns, apart = rule.columns, f"which are {rule.phrase}"
     known = "" if np.isnan(view.overlap) else f"; NMI {view.overlap:.2f} with what is given"
-    again = "" if np.isnan(stability) else f"; found again in halves of the rows with NMI {stability:.2f}"
-    sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}{again}."
+    sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}."
     return Candidate(
         labels=view.labels,
         components=view.components,
@@ -78,16 +81,6 @@ def telling_columns(X: Array, labels: np.ndarray, names: Sequence[str] | None) -
     shares = between_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
     return tuple(f"column {j}" if names is None else str(names[j]) for j in order if shares[j] >= TELLING)
-
-
-def between_shares(X: Array, labels: np.ndarray) -> Array:
-    """For each column, the share of its variance that lies between clusters."""
-    sizes = np.bincount(labels)
-    sums = np.zeros((len(sizes), X.shape[1]))
-    np.add.at(sums, labels, X)
-    total = np.sum((X - X.mean(axis=0)) ** 2, axis=0)
-    between = np.sum(sums**2 / np.maximum(sizes, 1)[:, None], axis=0) - len(X) * X.mean(axis=0) ** 2
-    return np.where(total > 0, between / np.where(total > 0, total, 1.0), 0.0)
 
 
 def _list(names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
@@ -18,6 +19,7 @@ from ..data.sums import check_block
 from ..search.significance import AssessOptions, Recipe, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
+from ..search.witnesses import find_witnesses
 from .candidates import Candidate
 from .residuals import GivenMeans
 
@@ -116,6 +118,13 @@ class FittedView:
             self.search, self.searched_labels, self.recipe, options, n_jobs=n_jobs, progress=progress, rng=rng
         )
         return replace(self, significance=found)
+
+    def witnessed(self, others: pd.DataFrame, given: list[np.ndarray], rng: np.random.Generator) -> FittedView:
+        """The same view with the columns that confirm it, among those that were not used."""
+        if self.significance is None:
+            return self
+        found = find_witnesses(np.asarray(self.labels), others, given, rng=rng)
+        return replace(self, significance=replace(self.significance, witnesses=found))
 
     def transform(self, rows: Rows) -> Any:
         """New rows in the learnt directions."""

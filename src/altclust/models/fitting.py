@@ -17,7 +17,8 @@ from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
-from ..core.metrics import feature_weights, overlap
+from ..core.feature_weights import feature_weights
+from ..core.metrics import overlap
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
@@ -95,7 +96,7 @@ def _fitted(
         labels=result.labels,
         components=W.T,
         mean=mean,
-        feature_weights=feature_weights(W, np.mean(centred**2, axis=0)),
+        feature_weights=feature_weights(centred, result.labels, W),
         overlap=overlap(result.labels, given),
         quality=result.quality,
         cost=result.cost,
@@ -137,7 +138,8 @@ def how_found(tuning: Tuning | None, place: int, search: SearchSpec, parameters:
 
 def _certify(problem: Problem, X: Array, kind: str, memory_limit: float | None, result: Result) -> Certificate:
     """Uses a new engine, because that of the fit would keep n x n arrays in memory as long as the model."""
-    return certify(problem, make_engine(X, problem.kernel, None, kind, memory_limit), result.W, result.gamma)
+    engine = make_engine(X, problem.kernel, None, kind, memory_limit)
+    return certify(problem, engine, result.W, result.gamma, result.objective)
 
 
 def _fit_exactly(

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from array_api_compat import is_torch_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -27,6 +28,7 @@ from ..base.validation import (
     column_names,
     enough_memory,
     generator,
+    given_frame,
     scan_rows,
 )
 from ..core.certificate import Certificate
@@ -128,7 +130,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     components_ : array, shape (n_components, n_features)
         The directions W of the new clustering, as rows; largest variance first. Orthonormal if `whitening_` is 0.
     feature_weights_ : array, shape (n_features,)
-        The share of each feature in those directions: diag(WWᵀ) times the feature's variance, summing to 1.
+        What each feature tells about the clusters: the share of its variance between them, relative to the others;
+        the sum is 1. If no feature alone tells clusters apart, its share in the directions: diag(WWᵀ) times the
+        variance.
     overlap_ : float
         NMI of `labels_` with the given clustering (the largest of several): 0 is independent. NaN if nothing was given.
     quality_ : float
@@ -382,17 +386,33 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         assert found is not None
         return found
 
-    def assess_significance(self, progress: Callback | None = None) -> Significance | None:
+    def assess_significance(self, progress: Callback | None = None, *, witnesses: Any = None) -> Significance | None:
         """Compute `significance_` and report progress.
 
         Parameters
         ----------
         progress : callable, optional
             Called with an `altclust.Progress` after every half. A true return value stops the test; it returns None.
+        witnesses : frame with one row for each row of X, optional
+            Columns that were not clustered, such as text, dates and other numbers: those that differ between the
+            clusters within the given ones become `significance_.witnesses`.
         """
         check_is_fitted(self)
-        self._view = self._view.tested(self._tests, self.n_jobs, progress, generator(self.random_state))
+        rng = generator(self.random_state)
+        self._view = self._view.tested(self._tests, self.n_jobs, progress, rng)
+        if witnesses is not None:
+            self._view = self._view.witnessed(*self._others(witnesses), rng)
         return self._view.significance
+
+    def _others(self, witnesses: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
+        """The columns that were not used, and the codes of what was given."""
+        others, n = given_frame(witnesses), len(self.labels_)
+        if len(others) != n:
+            raise InputError(f"has {len(others)} rows for {n} labels: pass the rows of the fit.", argument="witnesses")
+        if self._given is None and not np.isnan(self.overlap_):
+            raise InputError("witnesses need the given clusters, which a loaded model does not contain: fit again.")
+        given = host(self._given) if is_torch_array(self._given) else self._given
+        return others, check_given(given, n)
 
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""

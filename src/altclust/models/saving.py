@@ -21,6 +21,7 @@ from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
 from ..search.significance import Significance
+from ..search.witnesses import Witness
 from .fitted_view import FittedView
 from .residuals import GivenMeans
 
@@ -119,6 +120,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     if significance is not None:
         reference = np.array(significance["reference"], dtype=float)
         significance = significance | {"reference": _shaped("reference", reference, "f", None)}
+        significance["witnesses"] = tuple(_dataclass(Witness, one) for one in significance.get("witnesses", ()))
         significance = _dataclass(Significance, significance)
     view = FittedView(
         **plain,

@@ -25,7 +25,8 @@ from ..core.certificate import certify
 from ..core.embedding import KernelMap, nearest, round_to_labels, unit_rows
 from ..core.engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
 from ..core.engines.recipes import Coordinates, RowEmbedding, RowGamma
-from ..core.metrics import feature_weights, overlap, table_nmi
+from ..core.feature_weights import feature_weights
+from ..core.metrics import overlap, table_nmi
 from ..core.problem import Objective, Problem, wide_directions
 from ..core.solvers import ISM, Solver
 from ..core.solvers.grassmann import orthonormal
@@ -233,7 +234,7 @@ def fit_streamed(
         labels=labels,
         components=table_W.T,
         mean=moments.mean,
-        feature_weights=feature_weights(table_W, np.diag(moments.scatter) / rows.n),
+        feature_weights=feature_weights(seen, searched_labels, table_W),
         overlap=_overlap(rows, labels, clusters, *found),
         quality=float(np.sum(embedding.values)),
         cost=-engine.value(end.W, gamma),

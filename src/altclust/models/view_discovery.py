@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import check_given, check_parameters, check_rows
 from ..core.solvers import Status
+from ..search.significance import words
 from .kdac import KDAC
 
 
@@ -28,7 +30,8 @@ class ViewDiscovery(BaseEstimator):
     max_views : int
         Limit on the number of views for "auto".
     significance : float
-        The p-value, times the number of views so far, above which "auto" rejects a view.
+        The p-value above which "auto" rejects a view. The p-value of view i is multiplied by i, in its `significance_`
+        too: Bonferroni's correction along the sequence.
     n_jobs : int, optional
         Number of parallel processes of the search, unless `estimator` has its own.
     callback : callable, optional
@@ -43,8 +46,8 @@ class ViewDiscovery(BaseEstimator):
         One fitted model per view.
     labels_ : int array, shape (n_samples, n_views)
     p_values_ : array, shape (n_views,)
-        Probability of a view as clear in rows without clusters, times the number of views up to it; NaN if `n_views` is
-        a number, because nothing is tested.
+        Probability of a view as clear in rows without clusters, corrected for the number of views up to it; NaN if
+        `n_views` is a number, because nothing is tested.
     n_views_ : int
     rejected_ : KDAC or None
         The rejected view at which "auto" stopped; its ``significance_`` says why.
@@ -122,15 +125,15 @@ class ViewDiscovery(BaseEstimator):
                 p_values.append(np.nan)
                 self.stopped_ = f"It was cancelled: view {len(self.views_)} was not tested and may be unfinished."
                 break
-            p_value = min(1.0, (len(self.views_) + 1) * model.significance_.p_value) if tested else np.nan
-            if tested and not (model.significance_.is_real and p_value <= self.significance):
-                self.rejected_ = model
-                bound = (
-                    f" (p = {p_value:.2g} after {len(self.views_) + 1} views)" if model.significance_.is_real else ""
-                )
-                self.stopped_ = f"View {len(self.views_) + 1}: {model.significance_.verdict}{bound}"
-                break
-            p_values.append(p_value)
+            if tested:
+                correct_for_views(model, len(self.views_) + 1)
+                found = model.significance_
+                if not (found.is_real and found.p_value <= self.significance):
+                    self.rejected_ = model
+                    above = f" p is above significance={self.significance:g}." if found.is_real else ""
+                    self.stopped_ = f"View {len(self.views_) + 1}: {found.verdict}{above}"
+                    break
+            p_values.append(model.significance_.p_value if tested else np.nan)
             self.views_.append(model)
             known.append(model.labels_)
             if self.callback is not None and self.callback(len(self.views_), model):
@@ -148,3 +151,17 @@ class ViewDiscovery(BaseEstimator):
         if not self.views_:
             return np.zeros((len(X), 0), int)
         return np.column_stack([view.predict(X) for view in self.views_])
+
+
+def correct_for_views(model: KDAC, count: int) -> None:
+    """Correct the significance of a view for being number `count` of a sequence (Bonferroni).
+
+    Its p-value and the smallest possible one are multiplied by the number, and the verdict follows them.
+    """
+    found = model.significance_
+    if count == 1 or np.isnan(found.p_value):
+        return
+    p_value, smallest = min(1.0, count * found.p_value), min(1.0, count * found.smallest_p)
+    verdict = f"{words(p_value, smallest, found.stability, len(model.labels_))} p is corrected for {count} views."
+    corrected = replace(found, p_value=p_value, smallest_p=smallest, verdict=verdict)
+    model._view = replace(model._view, significance=corrected)

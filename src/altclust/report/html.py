@@ -13,6 +13,7 @@ from ..base.errors import InputError
 from ..files.model_archive import write_atomically
 from .chart import line_chart
 from .labelling import MOST_LEVELS
+from .null_chart import null_chart
 from .palette import css_variables
 from .sentences import rows, share
 from .svg import markers, places, scatter, swatch, thumbnail
@@ -89,12 +90,18 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
             "values": drawn["values"],
         },
         "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
-        "change": line_chart(
-            history["change_W"], "Change of the directions in each round", log=True, bound=view["tol"], sampled=sampled
-        ),
+        "change": line_chart(*_measure_of_convergence(view), log=True, bound=view["tol"], sampled=sampled),
+        "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
         "sampled": sampled,
         "candidates": [candidate_picture(one) for one in view["candidates"]],
     }
+
+
+def _measure_of_convergence(view: dict[str, Any]) -> tuple[list[float | None], str]:
+    """What decides whether the fit has converged, and its name."""
+    if view["one_objective"]:
+        return view["history"]["residual"], "First-order residual after each step"
+    return view["history"]["change_W"], "Change of the directions in each round"
 
 
 def candidate_picture(one: dict[str, Any], *, alone: bool = False) -> Markup:

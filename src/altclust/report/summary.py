@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from os import PathLike
 from typing import Any
@@ -12,7 +13,10 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import table_nmi
+from ..core.solvers import LBFGS
+from ..search.obvious import reproduced_by
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
@@ -109,7 +113,13 @@ def summarise(
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    tested = _significance(model) if significance and not predicted else _untested(PREDICTED if predicted else UNTESTED)
+    rule = _rule(found, values, features)
+    inside = found.codes >= 0
+    alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
+    if significance and not predicted:
+        tested = _significance(model, values, features)
+    else:
+        tested = _untested(PREDICTED if predicted else UNTESTED)
     return {
         "name": text(name),
         "alternative": found.name,
@@ -122,14 +132,18 @@ def summarise(
             weights,
             tested,
             model.status_ == "converged",
+            rule,
+            alone,
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
-        "clusters": _clusters(found, values),
+        "clusters": describe_clusters(found, values),
+        "rule": rule,
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
         "drawing": _drawing(model, table, [found, *known], values, ids, features, weights),
         "weights": weights[:MOST_WEIGHTS],
+        "told_alone": alone,
         "other_weights": {
             "features": len(weights[MOST_WEIGHTS:]),
             "weight": float(sum(w["weight"] for w in weights[MOST_WEIGHTS:])),
@@ -141,7 +155,8 @@ def summarise(
         "certificate": _certificate(model),
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
-        "tol": number(model.tol),
+        "one_objective": bool(np.isnan(model.history_["change_U"]).all()),
+        "tol": number(_tolerance(model)),
         "status": str(model.status_),
         "parameters": parameters(model),
         "reasons": reasons(model),
@@ -150,6 +165,13 @@ def summarise(
         "command": command,
         "version": version("altclust"),
     }
+
+
+def _tolerance(model: Any) -> float:
+    """What the change of the directions, or the residual of one objective, must fall below."""
+    if not np.isnan(model.history_["change_U"]).all():
+        return model.tol
+    return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
 
 
 def _column_names(table: pd.DataFrame) -> list[str]:
@@ -161,7 +183,8 @@ def _weights(names: Sequence[str], weights: np.ndarray) -> list[dict[str, Any]]:
     return [{"name": names[j], "weight": float(weights[j])} for j in order]
 
 
-def _clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
+def describe_clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
+    """Each cluster with the columns in which it differs most, and a sentence."""
     effects = column_effects(values, found.codes, len(found.levels))
     clusters = []
     for code, (name, size) in enumerate(zip(found.levels, found.sizes.tolist(), strict=True)):
@@ -222,13 +245,39 @@ def _drawing(
     return drawing(Z, rows, labellings, values.iloc[rows, shown], names, axes)
 
 
-def _significance(model: Any) -> dict[str, Any]:
+def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
+    """Which columns were clustered; the features of a column of text are called ``colour=red`` …."""
+    used = {*features, *(name.partition("=")[0] for name in features if "=" in name)}
+    return np.array([text(name) in used for name in values.columns], dtype=bool)
+
+
+def _rule(found: Labelling, values: pd.DataFrame, features: Sequence[str]) -> dict[str, Any] | None:
+    """The clustered columns, one or two, that reproduce the clusters; None if there are none."""
+    rule = reproduced_by(found.codes, values.loc[:, _clustered(values, features)])
+    if rule is None:
+        return None
+    return {
+        "columns": list(rule.columns),
+        "agreement": rule.agreement,
+        "few_valued": rule.few_valued,
+        "sentence": rule.sentence,
+        "phrase": rule.phrase,
+    }
+
+
+def _significance(model: Any, values: pd.DataFrame, features: Sequence[str]) -> dict[str, Any]:
     try:
         significance = model.significance_
-    except InputError:
-        return _untested(UNTESTED)
+        others = values.loc[:, ~_clustered(values, features)]
+        if others.shape[1] and not significance.witnesses and len(others) == len(model.labels_):
+            significance = model.assess_significance(witnesses=others)
+    except InputError:  # a loaded model, without its test or what was given
+        significance = model._view.significance
+        if significance is None:
+            return _untested(UNTESTED)
+    witnesses = [asdict(witness) for witness in significance.witnesses]
     if math.isnan(significance.p_value):
-        return _untested(TOO_FEW) | {"verdict": significance.verdict}
+        return _untested(TOO_FEW) | {"verdict": significance.verdict, "witnesses": witnesses}
     return {
         "p_value": float(significance.p_value),
         "smallest_p": float(significance.smallest_p),
@@ -237,13 +286,14 @@ def _significance(model: Any) -> dict[str, Any]:
         "stability": float(significance.stability),
         "is_real": bool(significance.is_real),
         "verdict": significance.verdict,
+        "witnesses": witnesses,
         "missing": None,
     }
 
 
 def _untested(why: str) -> dict[str, Any]:
     names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "verdict")
-    return dict.fromkeys(names) | {"missing": why}
+    return dict.fromkeys(names) | {"witnesses": [], "missing": why}
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:

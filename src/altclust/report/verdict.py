@@ -10,9 +10,13 @@ from ..search.significance import LEVEL, STABLE
 from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
+MOST_WITNESSES = 2  # columns that were not used and are named
+OBVIOUS = "groups of columns with few values are a fact about these columns, not a discovery"
 CARRIED = 0.7  # total weight of the features that are named
 
 BADGES = {
+    "obvious": "Obvious groups",
+    "witnessed": "Not significant, but agrees with a column that was not used",
     "clear": "New and significant",
     "first": "Significant",
     "shaky": "Significant, but not stable",
@@ -29,6 +33,8 @@ def headline(
     weights: Sequence[dict[str, Any]],
     significance: dict[str, Any],
     converged: bool,
+    rule: dict[str, Any] | None = None,
+    alone: bool = True,
 ) -> dict[str, str]:
     """The first sentence of the page.
 
@@ -43,27 +49,35 @@ def headline(
     weights : sequence of dict
         name and weight of the features, the largest weight first.
     significance : dict
-        p_value, stability and is_real, None where they are not known, as in the summary.
+        p_value, stability and is_real, None where they are not known, and witnesses, as in the summary.
     converged : bool
+    rule : dict, optional
+        The columns that reproduce the clusters, as in the summary.
+    alone : bool
+        Whether a single column tells the clusters apart.
 
     Returns
     -------
     dict
         tone (a key of `BADGES`), badge and sentence.
     """
-    tone = _tone(overlap, significance)
-    start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
-    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), _main_features(weights)]
-    sentence = f"{', '.join(parts)}; {_significance(significance)}."
+    tone = _tone(overlap, significance, rule)
+    start = {"chance": "Not significant: ", "witnessed": "Not significant: ", "known": "Not new: "}.get(tone, "")
+    carried = _main_features(weights, alone) if rule is None else rule["phrase"]
+    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), carried]
+    sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
+    sentence = " ".join([sentence, *(witness["sentence"] for witness in significance["witnesses"][:MOST_WITNESSES])])
     if not converged:
         sentence += " The solver did not converge."
     return {"tone": tone, "badge": BADGES[tone], "sentence": sentence}
 
 
-def _tone(overlap: float | None, significance: dict[str, Any]) -> str:
+def _tone(overlap: float | None, significance: dict[str, Any], rule: dict[str, Any] | None) -> str:
     p_value, stability = significance["p_value"], significance["stability"]
+    if rule is not None and rule["few_valued"]:
+        return "obvious"
     if significance["is_real"] is False:
-        return "chance"
+        return "witnessed" if significance["witnesses"] else "chance"
     if overlap is not None and overlap > ALTERNATIVE:
         return "known"
     if p_value is None:
@@ -101,14 +115,18 @@ def _few(names: Sequence[str]) -> str:
     return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
 
 
-def _main_features(weights: Sequence[dict[str, Any]]) -> str:
+def _main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
     """The features with most of the weight, if three have it."""
     top, held = [], 0.0
     for feature in weights[:3]:
         top.append(feature["name"])
         held += feature["weight"]
         if held >= CARRIED:
-            return f"based on {listing(top)}"
+            break
+    if not alone and len(top) > 1:
+        return f"told apart only by {listing(top)} together"
+    if held >= CARRIED:
+        return f"based on {listing(top)}"
     if len(weights) <= 3 or held >= 0.5:
         return f"based mostly on {listing(top)}"
     return f"based on many columns, most on {listing(top)}"

@@ -27,6 +27,7 @@ from .selection import rank
 from .spec import SearchSpec
 from .trajectories import Trajectory, follow
 from .trials import Trial
+from .witnesses import Witness
 
 FEWEST_ROWS = 60  # below, halves are too small
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
@@ -81,6 +82,9 @@ class Significance:
         The same of rows without clusters.
     verdict : str
         One sentence on significance and one on stability.
+    witnesses : tuple of Witness
+        Columns that were not used and that nevertheless differ between the clusters; empty where no other columns were
+        passed to `KDAC.assess_significance`.
     """
 
     p_value: float
@@ -89,6 +93,7 @@ class Significance:
     score: float
     reference: Array
     verdict: str
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def is_real(self) -> bool:
@@ -96,7 +101,7 @@ class Significance:
         return is_real(self.p_value, self.stability)
 
     def __str__(self) -> str:
-        return self.verdict
+        return " ".join([self.verdict, *map(str, self.witnesses)])
 
 
 def assess(

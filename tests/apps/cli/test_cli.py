@@ -95,8 +95,12 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     figures = only_view(folder / "views")
     assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
-    assert set(figures["significance"]) == {"p_value", "stability", "verdict"}
+    assert set(figures["significance"]) == {"p_value", "smallest_p", "stability", "verdict", "witnesses"}
     assert figures["significance"]["p_value"] <= 0.05
+    (witness,) = figures["significance"]["witnesses"]
+    assert witness["column"] == "truth"
+    assert words(witness["sentence"]) in words(done.stdout)
+    assert done.stdout.index("clusters") < done.stdout.index("significance")
     assert words(figures["significance"]["verdict"]) in words(done.stdout)
     assert words(figures["reasons"]) in words(done.stdout)
     assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
@@ -438,9 +442,14 @@ def test_views_of_noise_says_why_there_are_none(folder, altclust, few_draws):
     pd.DataFrame(X, columns=list("ab")).to_csv(folder / "noise.csv", index=False)
     done = altclust("views", "noise.csv")
     assert done.returncode == 0, done.stderr
-    assert "No view was found." in done.stdout
+    assert "No significant view was found." in done.stdout
     assert "View 1: Not significant: " in words(done.stdout)
     assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("ab")
+    assert "1, not" in words(done.stdout)  # the cell is narrow
+    figures = json.loads((folder / "altclust-views" / "figures.json").read_text())
+    assert figures["views"] == []
+    assert figures["rejected"]["significance"]["verdict"].startswith("Not significant")
+    assert "view_1, not significant" in (folder / "altclust-views" / "report.html").read_text()
 
 
 def test_ctrl_c_while_python_still_imports(folder):

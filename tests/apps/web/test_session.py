@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from altclust.apps.web.jobs import Pool
+from altclust import InputError
+from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import MANY_CELLS, MANY_COLUMNS, Choices, Study
 from altclust.tables import Table
@@ -73,3 +75,36 @@ def test_studies_are_told_apart_even_from_those_that_are_gone(table):
         seen.add(Study(table, Choices()).number)
         gc.collect()
     assert len(seen) == 5
+
+
+def test_a_view_that_was_found_is_tested_beside_everything_else(table):
+    class Found:
+        model, stopped = "a model", False
+
+    pool, session = Listening(), Session()
+    study = Study(table, Choices())
+    session.find(pool, study)
+    search = pool.jobs[0]
+    search._task = lambda job: Found()
+    search.run()
+    session.finish()
+    assert session.job is None  # the page is free
+    assert session.test is pool.jobs[1]
+    assert session.test.aside
+    assert session.is_testing(session.view)
+    session.change(pool, lambda job: None)  # another view takes its place
+    assert session.test is None
+    assert pool.jobs[1].stopping
+
+
+def test_waiting_tests_do_not_keep_searches_out():
+    go = threading.Event()
+    pool = Pool(workers=1, most_waiting=1)
+    running = pool.submit(Job(lambda job: go.wait(5)))
+    while running.progress.stage == "waiting":
+        time.sleep(0.01)
+    pool.submit(Job(lambda job: None, "test", long=True, aside=True))
+    with pytest.raises(InputError, match="already waiting"):
+        pool.submit(Job(lambda job: None, "test", long=True, aside=True))
+    assert pool.ahead(pool.submit(Job(lambda job: None))) == 0
+    go.set()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 from altclust import KDAC
 from altclust.apps.web import downloads
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.study import Choices, Study, View, assess
+from altclust.apps.web.study import Choices, Study, View
 from altclust.core.metrics import match_labels, nmi
+from altclust.search.significance import untested
 from altclust.tables import read_table
 
 
@@ -102,7 +104,19 @@ def test_a_job_that_is_stopped_early_says_so(customers_csv):
 def test_a_comparison_that_is_given_up_changes_nothing(study):
     job = Job(lambda job: None)
     job.stop()
-    assert assess(study.views[0], job) is study.views[0]
+    assert study.assess(study.views[0], job) is None
+    assert study.views[0].model._view.significance is None
+
+
+def test_the_result_of_a_test_is_kept_while_its_view_is_there(study):
+    study = replace(study, views=[replace(study.views[0], model=copy(study.views[0].model))])
+    view = study.views[0]
+    found = untested(10, 2)
+    study.take_test(replace(view, model=copy(view.model)), found)
+    assert study.views[0] is view
+    study.take_test(view, found)
+    assert study.views[0].significance is found
+    assert view.model.significance_ is found
 
 
 def test_minus_one_among_whole_numbers_is_unknown():

@@ -16,9 +16,9 @@ from rich.table import Table
 from ...models.kdac import KDAC
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
-from .results import FIND_FILES, write_results
-from .screen import COMPARING, INTERRUPTED, Live, live, plain, say, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .results import FIND_FILES, answer, write_results
+from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, plain, say, start_searchers
+from .task import Task, UsageError, as_json, other_columns_of, prepare
 
 EXAMPLES = """
 Examples:
@@ -63,7 +63,8 @@ def find(
 
     Without --given, the table is clustered first, and an alternative to that clustering is found.
 
-    Ctrl-C stops and keeps the best result so far.
+    The answer is printed first, and whether it is significant when that has been tested. Ctrl-C stops and keeps the
+    best result so far.
     """
     if sigma is not None and not sigma > 0:
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
@@ -90,18 +91,24 @@ def find(
             bar.stage(SEARCHING)
         model = _model(options, bar, fixed).fit(task.X, task.given)
         choose_view(model, view, bar.interrupted)
-        if significance and not bar.interrupted:
-            bar.stage(COMPARING)
-            model.assess_significance(bar.update)
         early = bar.interrupted
+    shown = not (options.as_json or options.quiet)
+    if shown:
+        show_answer(answer(task, model, why), [] if task.given is None else list(task.given.columns))
+    tested = significance and not early
+    with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
+        if tested:
+            model.assess_significance(bar.update, witnesses=other_columns_of(task))
+            early = bar.interrupted
         bar.write()
         figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
     if options.as_json:
         print(as_json(figures))
-    elif not options.quiet:
-        show(figures, task)
+    elif shown:
+        show_verdict(figures["views"][0], task)
     if early:
-        say("Interrupted: this is the best result so far.")
+        untested = "; its significance was not tested" if tested else ""
+        say(f"Interrupted: this is the best result so far{untested}.")
         raise typer.Exit(INTERRUPTED)
 
 
@@ -141,25 +148,31 @@ def read_parameters(
     return chosen, content.get("reasons")
 
 
-def show(figures: dict[str, Any], task: Task) -> None:
-    """Print the figures of the view, and where the files are."""
-    view = figures["views"][0]
+def show_answer(view: dict[str, Any], given: list[str]) -> None:
+    """Print what was found; whether it is significant is not known yet."""
     table = Table(title="Alternative clustering", show_header=False)
     top = list(view["feature_weights"].items())[:5]
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    table.add_row(
-        "overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(figures['given']))}; 0 is independent)"
-    )
+    table.add_row("overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(given))}; 0 is independent)")
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
     table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:
         table.add_row("", plain(sentence))
     if view["reasons"] is not None:
         table.add_row("search", plain(view["reasons"]))
+    Console().print(table)
+
+
+def show_verdict(view: dict[str, Any], task: Task) -> None:
+    """Print whether the view is significant, the other views, and where the files are."""
+    table, console = Table(show_header=False), Console()
+    if view["rule"] is not None:
+        table.add_row("rule", plain(view["rule"]))
     if view["significance"] is not None:
         table.add_row("significance", view["significance"]["verdict"])
+        for witness in view["significance"]["witnesses"]:
+            table.add_row("", plain(witness["sentence"]))
     table.add_row("solver check", view["certificate"]["verdict"])
-    console = Console()
     console.print(table)
     if len(view["candidates"]) > 1:
         console.print(menu(view["candidates"]))

@@ -17,8 +17,10 @@ from ...base.errors import InputError
 from ...core.solvers import Status
 from ...models.kdac import KDAC
 from ...report import summarise, write_report
+from ...report.labelling import alternative_labelling, collapse
 from ...report.menu import chosen_number, reasons
 from ...report.sentences import number
+from ...report.summary import describe_clusters
 from ...search.significance import Significance
 from ...tables import Recipe
 from ...tables.values import readable
@@ -41,6 +43,7 @@ def write_results(
     first: np.ndarray | None = None,
     why: str | None = None,
     stopped: str | None = None,
+    rejected: KDAC | None = None,
     all_views: bool = False,
 ) -> dict[str, Any]:
     """Write everything, and return the figures.
@@ -56,6 +59,8 @@ def write_results(
         Why these parameters, where the model does not hold the reason.
     stopped : str, optional
         Why there are no more views.
+    rejected : KDAC, optional
+        The view at which a search for several stopped: it is only shown, as not significant.
     all_views : bool
         Whether to add a column for each other view on the menu of a model, named after its number there.
     """
@@ -69,7 +74,17 @@ def write_results(
     for name, model in views.items():
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
             say(f"{name}: {model.status_} after {model.n_iter_} rounds; a larger --sigma may converge.", style="yellow")
-    summaries = summaries_of(task, views, command_line(again=True))
+    shown = views if rejected is None else views | {f"view_{len(views) + 1}, not significant": rejected}
+    summaries = summaries_of(task, shown, command_line(again=True))
+    described = [
+        _figures(name, model, why)
+        | {
+            "rule": summary["rule"] and summary["rule"]["sentence"],
+            "descriptions": [c["sentence"] for c in summary["clusters"]],
+            "candidates": [_without_points(one) for one in summary["candidates"]],
+        }
+        for (name, model), summary in zip(shown.items(), summaries, strict=True)
+    ]
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
@@ -77,14 +92,8 @@ def write_results(
         "rows": len(task.X),
         "features": task.X.shape[1],
         "given": [] if task.given is None else list(task.given.columns),
-        "views": [
-            _figures(name, model, why)
-            | {
-                "descriptions": [c["sentence"] for c in summary["clusters"]],
-                "candidates": [_without_points(one) for one in summary["candidates"]],
-            }
-            for (name, model), summary in zip(views.items(), summaries, strict=True)
-        ],
+        "views": described[: len(views)],
+        "rejected": described[-1] if rejected is not None else None,
         "stopped": stopped,
         "recipe": task.recipe.to_dict(),
     }
@@ -95,6 +104,7 @@ def write_results(
         if views:
             directions = [_directions(*view) for view in views.items()]
             files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
+        if shown:
             files.write("report.html", lambda path: write_report(path, *summaries))
         files.write_json("figures.json", figures)
         files.write_table(new)
@@ -104,7 +114,8 @@ def write_results(
 def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
     """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
-    values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"))
+    added = [name for name in task.table.frame.columns if re.fullmatch(rf"({VIEWS})(_\d+)?", name)]
+    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"))
     summaries = []
     for name, model in views.items():
         labels = np.asarray(model.labels_ if own else model.predict(task.X))
@@ -149,26 +160,42 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
     return figures, recipe, models
 
 
-def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
+def answer(task: Task, model: KDAC, why: str | None = None) -> dict[str, Any]:
+    """What a view is, without anything that takes long: its significance and its optimality."""
+    known = [] if task.given is None else list(task.given.columns)
+    labelled = alternative_labelling("", model.labels_, len(task.X), model.n_clusters_, None)
+    clusters = describe_clusters(collapse(labelled), readable(task.table.frame.drop(columns=known, errors="ignore")))
+    return _plain_figures(model, why) | {"descriptions": [cluster["sentence"] for cluster in clusters]}
+
+
+def _plain_figures(model: KDAC, why: str | None) -> dict[str, Any]:
     pairs = sorted(zip(model.feature_names_in_, model.feature_weights_, strict=True), key=lambda pair: -pair[1])
-    certificate = {key: number(v) if isinstance(v, float) else v for key, v in asdict(model.certificate_).items()}
     return {
-        "name": name,
         "clusters": model.n_clusters_,
         "cluster_sizes": np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_).tolist(),
         "overlap": number(model.overlap_),
         "quality": model.quality_,
-        "cost": model.cost_,
-        "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
         "reasons": why or reasons(model),
-        "rounds": model.n_iter_,
-        "status": model.status_,
-        "engine": model.engine_,
-        "approximation_error": model.approximation_error_,
-        "certificate": certificate,
-        "significance": None if model._view.significance is None else _significance(model._view.significance),
         "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
     }
+
+
+def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
+    certificate = {key: number(v) if isinstance(v, float) else v for key, v in asdict(model.certificate_).items()}
+    return (
+        {"name": name}
+        | _plain_figures(model, why)
+        | {
+            "cost": model.cost_,
+            "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
+            "rounds": model.n_iter_,
+            "status": model.status_,
+            "engine": model.engine_,
+            "approximation_error": model.approximation_error_,
+            "certificate": certificate,
+            "significance": None if model._view.significance is None else _significance(model._view.significance),
+        }
+    )
 
 
 def _without_points(one: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +204,13 @@ def _without_points(one: dict[str, Any]) -> dict[str, Any]:
 
 
 def _significance(found: Significance) -> dict[str, Any]:
-    return {"p_value": number(found.p_value), "stability": number(found.stability), "verdict": found.verdict}
+    return {
+        "p_value": number(found.p_value),
+        "smallest_p": number(found.smallest_p),
+        "stability": number(found.stability),
+        "verdict": found.verdict,
+        "witnesses": [asdict(witness) for witness in found.witnesses],
+    }
 
 
 def _directions(name: str, model: KDAC) -> pd.DataFrame:

@@ -24,7 +24,8 @@ from .options import in_options
 console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
-COMPARING = "Testing significance on shuffled data"
+WRITING = "Writing the report"
+COMPARING = "Testing significance on halves of the rows"
 
 HANGUP = getattr(signal, "SIGHUP", None)  # a terminal that is closed; Windows has none, and `nohup` ignores it
 IGNORED = HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN
@@ -77,7 +78,7 @@ class Live:
     def write(self) -> None:
         """Start writing, which cannot be interrupted."""
         self.writing = True
-        self.stage("Writing the report")
+        self.stage(WRITING)
 
     def update(self, now: Progress) -> bool:
         """Callback of everything that takes time."""

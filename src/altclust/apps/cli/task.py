@@ -19,6 +19,7 @@ from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.values import known_labels, labels
+from ..other_columns import other_columns
 from .options import TableOptions, in_options
 from .screen import console, say
 
@@ -119,6 +120,13 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     _check_labels(given)
     ids = None if options.id is None else labels(frame[options.id])
     return Task(table, recipe, recipe.apply(frame), given, ids, out)
+
+
+def other_columns_of(task: Task) -> pd.DataFrame | None:
+    """The columns of the table that are neither given nor clustered nor the rows' names; None if there are none."""
+    used = [column.name for column in task.recipe.columns]
+    named = [] if task.ids is None else [str(task.ids.name)]
+    return other_columns(task.table.frame, [*used, *([] if task.given is None else task.given.columns), *named])
 
 
 def read(path: Path) -> Table:

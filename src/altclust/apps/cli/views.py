@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from ...models.kdac import KDAC
-from ...models.view_discovery import ViewDiscovery
+from ...models.view_discovery import ViewDiscovery, correct_for_views
 from .files import claim
 from .options import Out, Significance, TableOptions, with_table_options
 from .results import VIEWS_FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .task import Task, UsageError, as_json, other_columns_of, prepare
 
 EXAMPLES = """
 Examples:
@@ -57,8 +57,11 @@ def views(
         if early and not found.views_:
             raise Stopped
         bar.write()
+        for model in [*found.views_, *([] if found.rejected_ is None else [found.rejected_])]:
+            if model._view.significance is not None:
+                model.assess_significance(witnesses=other_columns_of(task))
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
-        figures = write_results(task, named, stopped=found.stopped_)
+        figures = write_results(task, named, stopped=found.stopped_, rejected=found.rejected_)
     if options.as_json:
         print(as_json(figures))
     elif not options.quiet:
@@ -79,31 +82,42 @@ def _count(text: str, significance: bool) -> int | str:
 
 
 def _announce(i: int, model: KDAC, bar: Live, significance: bool) -> bool:
-    """Print the view that was found, and go on to the next."""
-    said = f"View {i}: {model.n_clusters_} clusters of {', '.join(map(str, np.bincount(model.labels_)))} rows."
+    """Print the view that was found, test it unless that was done, and go on to the next."""
+    say(f"View {i}: {model.n_clusters_} clusters of {', '.join(map(str, np.bincount(model.labels_)))} rows.")
     if significance and not bar.interrupted:
-        bar.stage(COMPARING)
-        said = f"{said} {model.assess_significance(bar.update) or ''}"
-    say(said)
+        if model._view.significance is None:
+            bar.stage(COMPARING)
+            if model.assess_significance(bar.update) is not None:
+                correct_for_views(model, i)
+        say(str(model._view.significance or ""))
     bar.stage(f"Searching for view {i + 1}")
     return bar.interrupted
 
 
 def _show(figures: dict[str, Any], task: Task) -> None:
-    console = Console()
-    if figures["views"]:
+    console, rejected = Console(), figures["rejected"]
+    if figures["views"] or rejected:
         table = Table("view", "rows in each cluster", "overlap", "p-value", "stability", "weights", title="Views")
         for i, view in enumerate(figures["views"], 1):
-            top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
-            significance = view["significance"] or {"p_value": None, "stability": None}
-            numbers = [_shown(value) for value in (view["overlap"], significance["p_value"], significance["stability"])]
-            table.add_row(str(i), ", ".join(map(str, view["cluster_sizes"])), *numbers, plain(top))
+            table.add_row(str(i), *_row(view))
+        if rejected:
+            table.add_row(f"{len(figures['views']) + 1}, not significant", *_row(rejected), style="dim")
         console.print(table)
-    else:
-        console.print("No view was found.")
+    if not figures["views"]:
+        console.print("No significant view was found.")
     console.print(printable(figures["stopped"]), markup=False)
-    report = f"Report: {task.out / 'report.html'}. " if figures["views"] else ""
+    report = f"Report: {task.out / 'report.html'}. " if figures["views"] or rejected else ""
     console.print(f"{report}Labels: {task.out / f'table{task.table.suffix}'}.", markup=False)
+
+
+def _row(view: dict[str, Any]) -> list[str]:
+    """The figures of a view as cells."""
+    top = ", ".join(f"{name} {weight:.0%}" for name, weight in list(view["feature_weights"].items())[:3])
+    tested = view["significance"] or {"p_value": None, "smallest_p": None, "stability": None}
+    least = tested["p_value"] is not None and tested["p_value"] <= tested["smallest_p"] * 1.001
+    chance = f"{'≤ ' if least else ''}{_shown(tested['p_value'])}"
+    sizes = ", ".join(map(str, view["cluster_sizes"]))
+    return [sizes, _shown(view["overlap"]), chance, _shown(tested["stability"]), plain(top)]
 
 
 def _shown(value: float | None) -> str:

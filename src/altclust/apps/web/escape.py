@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import re
 from collections.abc import Iterable
@@ -36,6 +37,12 @@ def for_disk(name: Any) -> str:
 def paragraph(text: Any, size: str = "1rem") -> str:
     """HTML of one paragraph with this text."""
     return f'<p style="font-size: {size}; margin: 0; overflow-wrap: anywhere">{html.escape(str(text))}</p>'
+
+
+def image(svg: str, label: str, width: str = "100%") -> str:
+    """HTML of an SVG picture as an image, so that its styles do not touch the page."""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{html.escape(label)}" style="width: {width}">'
 
 
 def unique_names(names: Iterable[str]) -> list[str]:

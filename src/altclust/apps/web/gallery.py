@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import html
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from altclust.apps.web.escape import paragraph
+from altclust.apps.web.escape import image, paragraph
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View
 from altclust.report.html import candidate_picture
@@ -40,6 +38,5 @@ def show_menu(session: Session, study: Study, view: View) -> None:
 
 def picture(one: dict[str, Any]) -> str:
     """HTML of the small picture of a view on the menu."""
-    image = base64.b64encode(candidate_picture(one, alone=True).encode()).decode()
-    label = html.escape(f"View {one['number']}: rows in its own directions, coloured by its clusters.")
-    return f'<img src="data:image/svg+xml;base64,{image}" alt="{label}" style="width: 100%">'
+    label = f"View {one['number']}: rows in its own directions, coloured by its clusters."
+    return image(candidate_picture(one, alone=True), label)

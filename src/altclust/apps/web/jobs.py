@@ -35,6 +35,8 @@ class Job:
         The first stage.
     long : bool
         Whether it may take minutes: such jobs never use all threads.
+    aside : bool
+        Whether it runs beside the work of its visitor: nobody waits for it, so that it does not count in the queue.
     patience : float
         Seconds without `look` after which the job stops itself.
 
@@ -52,9 +54,10 @@ class Job:
         task: Callable[[Job], Any],
         stage: str = "search",
         long: bool = False,
+        aside: bool = False,
         patience: float = FORGOTTEN,
     ) -> None:
-        self.long = long
+        self.long, self.aside = long, aside
         self.result: Any = None
         self.error = ""
         self.progress = WAITING
@@ -131,7 +134,8 @@ class Pool:
     def submit(self, job: Job) -> Job:
         """Add the job to the queue; refuse it if the queue is full."""
         with self._change:
-            if sum(not waiting.stopping for waiting in self._waiting) >= self._most:
+            alike = [waiting for waiting in self._waiting if waiting.aside == job.aside and not waiting.stopping]
+            if len(alike) >= self._most:
                 raise InputError(f"{self._most} searches are already waiting: try again in a minute.")
             self._waiting.append(job)
             self._change.notify_all()
@@ -141,7 +145,9 @@ class Pool:
         """The number of jobs before this one."""
         with self._change:
             before = list(self._waiting)
-        return sum(not other.stopping for other in before[: before.index(job)]) if job in before else 0
+        if job not in before:
+            return 0
+        return sum(not other.stopping and (job.aside or not other.aside) for other in before[: before.index(job)])
 
     def _next(self) -> Job | None:
         """The first job that may start now."""

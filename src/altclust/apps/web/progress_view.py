@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from altclust.apps.web.escape import paragraph
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.session import Session
 from altclust.base.progress import Progress
@@ -12,7 +13,7 @@ EVERY = 0.5  # seconds between updates
 SAYS = {
     "search": "Searching for clusters that differ from what you know",
     "fit": "Refining the result",
-    "test": "Testing significance on shuffled data",
+    "test": "Testing significance on halves of the rows",
 }
 
 
@@ -32,6 +33,18 @@ def show_progress(session: Session, pool: Pool) -> None:
             if st.button("Cancel", key="cancel"):
                 session.drop_job()
                 st.rerun()
+
+
+@st.fragment(run_every=EVERY)
+def show_test(session: Session, pool: Pool) -> None:
+    """Say how far the test of the view is, until it has ended."""
+    job = session.test
+    if job is None or job.done:
+        st.rerun()
+    st.html(paragraph(sentence(job.look(), pool.ahead(job))))
+    if st.button("Stop the test", key="stop-test"):
+        session.drop_test()
+        st.rerun()
 
 
 def sentence(progress: Progress, ahead: int) -> str:

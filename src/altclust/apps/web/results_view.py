@@ -11,11 +11,13 @@ import streamlit as st
 
 from altclust.apps.web import charts, downloads
 from altclust.apps.web.brushing import compare
-from altclust.apps.web.escape import for_disk, paragraph, unique_names
+from altclust.apps.web.escape import for_disk, image, paragraph, unique_names
 from altclust.apps.web.gallery import show_menu
 from altclust.apps.web.jobs import Pool
+from altclust.apps.web.progress_view import show_test
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Study, View, assess
+from altclust.apps.web.study import Study, View
+from altclust.report.null_chart import LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
@@ -127,14 +129,19 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
 
 def _test_significance(session: Session, pool: Pool, view: View) -> None:
     if view.significance is not None:
-        st.html(paragraph(view.significance.verdict))
+        st.html(paragraph(str(view.significance)))
+        drawn = null_chart(view.significance.reference, view.significance.score, alone=True)
+        if drawn:
+            st.html(image(drawn, LABEL, "15rem"))
+    elif session.is_testing(view):
+        show_test(session, pool)
     elif st.button(
         "Test significance",
         help="Finds the view again in halves of the rows, and tests it in the other halves.",
         disabled=session.job is not None,
         key="sure",
     ):
-        session.change(pool, lambda job: assess(view, job), "test")
+        session.start_test(pool)
         st.rerun()
 
 

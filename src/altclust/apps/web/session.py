@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ...base.errors import InputError
@@ -30,6 +32,8 @@ class Session:
         The number of the view that is shown.
     job : Job or None
         The current one.
+    test : Job or None
+        The current test of a view, which runs beside everything else.
     problem : str
         The last error, as a sentence.
     chosen : list of int
@@ -46,11 +50,13 @@ class Session:
     study: Study | None = None
     place: int = 0
     job: Job | None = None
+    test: Job | None = None
     problem: str = ""
     chosen: list[int] = field(default_factory=list)
     turn: int = 0
     dropped: int = 0
     _take: Callable[[View], None] | None = None
+    _testing: View | None = None
     _draft: Study | None = None
 
     def open(self, source: Any, read: Callable[[], Table | None]) -> None:
@@ -58,6 +64,7 @@ class Session:
         if source == self.source:
             return
         self.drop_job()
+        self.drop_test()
         self.source, self.table, self.study, self.problem = source, None, None, ""
         self.clear_chosen()
         try:
@@ -81,12 +88,14 @@ class Session:
         return self.study.views[self.place] if self.study is not None and self.study.views else None
 
     def find(self, pool: Pool, study: Study) -> None:
-        """Start the search for the next view of a study, which is shown once it is found."""
+        """Start the search for the next view of a study, which is shown once it is found, and then tested."""
 
         def take(view: View) -> None:
             study.views.append(view)
             self.study, self.place = study, len(study.views) - 1
             self.clear_chosen()
+            if not view.stopped:
+                self.start_test(pool)
 
         self._start(pool, Job(study.find, long=study.large), take)
 
@@ -95,12 +104,33 @@ class Session:
         study, place = self.study, self.place
         if study is None:
             return
+        self.drop_test()
 
         def take(view: View) -> None:
             study.views[place] = replace(view, names=study.views[place].names)  # clusters may have been named meanwhile
             self.turn += 1
 
         self._start(pool, Job(task, stage, long=study.large or stage == "test"), take)
+
+    def start_test(self, pool: Pool) -> None:
+        """Test the significance of the view that is shown, beside everything else."""
+        study, view = self.study, self.view
+        if study is None or view is None:
+            return
+        self.drop_test()
+        with suppress(InputError):  # too many are waiting: the button remains
+            self.test = pool.submit(Job(partial(study.assess, view), "test", long=True, aside=True))
+            self._testing = view
+
+    def is_testing(self, view: View) -> bool:
+        """Whether the test is about this view."""
+        return self.test is not None and self._testing is not None and self._testing.model is view.model
+
+    def drop_test(self) -> None:
+        """Cancel the test."""
+        if self.test is not None:
+            self.test.stop()
+        self.test = self._testing = None
 
     def _start(self, pool: Pool, job: Job, take: Callable[[View], None]) -> None:
         self.drop_job()
@@ -119,7 +149,13 @@ class Session:
         self.job = None
 
     def finish(self) -> None:
-        """Take over the result of the job, if it has ended."""
+        """Take over the results of the test and of the job, if they have ended."""
+        if self.test is not None and self.test.done:
+            test, view = self.test, self._testing
+            self.test = self._testing = None
+            self.problem = self.problem or test.error
+            if test.result is not None and view is not None and self.study is not None:
+                self.study.take_test(view, test.result)
         if self.job is None or not self.job.done:
             return
         job, take = self.job, self._take
@@ -133,6 +169,7 @@ class Session:
         study = self.study
         if study is None or self.job is not None or self.place != len(study.views) - 1:
             return
+        self.drop_test()
         study.choose(self.place, number)
         self.clear_chosen()
 

@@ -23,6 +23,7 @@ from ...report.menu import candidates
 from ...search.significance import Significance
 from ...tables import Recipe, Table, learn_recipe
 from ...tables.values import known_labels, readable
+from ..other_columns import other_columns
 from .escape import unique_names
 from .jobs import Job
 
@@ -152,6 +153,12 @@ class Study:
         """The columns that describe rows, in their original units."""
         return readable(self.table.frame.drop(columns=list(self.choices.given)))
 
+    @cached_property
+    def others(self) -> pd.DataFrame | None:
+        """The columns that are neither known nor clustered; None if there are none."""
+        used = [column.name for column in self.recipe.columns]
+        return other_columns(self.table.frame, [*used, *self.choices.given])
+
     def known(self, views: int) -> pd.DataFrame | None:
         """What the next view must differ from: the known columns, and the first so many views."""
         found = {f"view {i}": view.labels for i, view in enumerate(self.views[:views], 1)}
@@ -246,8 +253,13 @@ class Study:
             significance=view.significance is not None,
         )
 
+    def assess(self, view: View, job: Job) -> Significance | None:
+        """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
+        return copy(view.model).assess_significance(job.update, witnesses=self.others)
 
-def assess(view: View, job: Job) -> View:
-    """The view with its significance test; unchanged if that was stopped."""
-    significance = view.model.assess_significance(job.update)
-    return view if job.stopping else replace(view, significance=significance)
+    def take_test(self, tested: View, significance: Significance) -> None:
+        """Keep the result of a test, if its view is still there."""
+        for place, view in enumerate(self.views):
+            if view.model is tested.model:
+                view.model._view = replace(view.model._view, significance=significance)
+                self.views[place] = replace(view, significance=significance)

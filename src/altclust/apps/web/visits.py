@@ -87,8 +87,10 @@ class Visits:
             return False
         away = now - self._left.setdefault(session_id, now)
         session = self._sessions.get(session_id)
-        if away >= self._waits.away and session is not None and session.job is not None:
-            session.job.stop()
+        if away >= self._waits.away and session is not None:
+            for job in (session.job, session.test):
+                if job is not None:
+                    job.stop()
         if away < self._waits.gone:
             return False
         self._sessions.pop(session_id, None)

@@ -1,0 +1,282 @@
+"""Whether one column, or two, reproduce a view: groups that anybody can see, or a rule that explains clusters.
+
+A view that columns with few values reproduce is an obvious group: a fact about these columns. A split of a column
+with many values remains a discovery, and the rule says what it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+from sklearn.feature_selection import f_classif
+from sklearn.tree import DecisionTreeClassifier
+
+from ..base.backend import Array
+from ..base.errors import one_line
+from ..base.sampling import sample_rows
+from .null_rows import ATOM, FEW_VALUES
+
+EXACT = 0.995  # agreement that needs no "nearly"
+REPRODUCED = 0.95  # agreement from which columns reproduce a view
+PROMISING = 0.85  # agreement of a rule on all columns, below which no two of them are tried
+DEPTH = 2  # of a rule
+WIDE = 200  # columns, beyond which only the most telling are tried
+MOST_ROWS = 5000  # a sample is enough
+MOST_LEVELS = 30  # of a column of text; columns with more are names or identifiers
+LONGEST = 80  # characters of a name
+MOST_CROSSED = 40  # columns with few values whose cross tables are tried
+ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
+
+
+@dataclass(frozen=True)
+class Obvious:
+    """One column, or two, that reproduce a view.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        One name or two.
+    agreement : float
+        Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
+    few_valued : bool
+        Whether all of them have fewer than ten values, or one value in more than a quarter of the rows.
+    rule : str
+        Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
+    """
+
+    columns: tuple[str, ...]
+    agreement: float
+    few_valued: bool
+    rule: str
+
+    @property
+    def sentence(self) -> str:
+        """The rule as a sentence."""
+        share = "" if self.agreement >= EXACT else f", with an agreement of {100 * self.agreement:.0f} %"
+        return f"These clusters are {self.rule}{share}."
+
+    @property
+    def phrase(self) -> str:
+        """The rule within a sentence: "nearly" where it is not exact."""
+        return self.rule if self.agreement >= EXACT else f"nearly {self.rule}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+def reproduced_by(
+    labels: np.ndarray, table: pd.DataFrame | Array, names: Sequence[str] | None = None, *, cuts: bool = True
+) -> Obvious | None:
+    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
+
+    Few-valued columns and pairs of them are compared value by value, other columns by a decision tree of depth at
+    most two. One column is preferred to two.
+
+    Parameters
+    ----------
+    labels : int array, shape (n,)
+        The cluster of every row; −1 is in no cluster and left out.
+    table : DataFrame or array, shape (n, d)
+        The columns. Two-valued features ``colour=red``, ``colour=blue`` … count as one column, ``colour``.
+    names : sequence of str, optional
+        The names of the columns; default: those of the frame, or "column 0" ….
+    cuts : bool
+        Whether to say where columns with many values are split.
+
+    Returns
+    -------
+    Obvious or None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.search.obvious import reproduced_by
+    >>> rng = np.random.default_rng(0)
+    >>> year, size = np.repeat([2007, 2008], 50), rng.normal(size=100)
+    >>> print(reproduced_by(year - 2007, np.column_stack([size, year]), ["size", "year"]))
+    These clusters are the column year.
+    """
+    frame = pd.DataFrame(table)
+    if names is None:
+        names = [str(name) if isinstance(table, pd.DataFrame) else f"column {name}" for name in frame.columns]
+    names = [one_line(name, LONGEST) for name in names]
+    known = np.flatnonzero(np.asarray(labels) >= 0)
+    rows = known[sample_rows(len(known), MOST_ROWS, np.random.default_rng(0))]
+    codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1]
+    if len(codes) == 0 or codes.max() == 0:
+        return None
+    places = _most_telling(frame, rows, codes)
+    columns = _columns(frame.iloc[rows, places], [names[j] for j in places])
+    listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
+    used = _promising(codes, columns)
+    return (
+        _of_values(codes, [[column] for column in listed[:1]])
+        or _split(codes, columns, [[j] for j in used], cuts)
+        or _of_values(
+            codes, [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
+        )
+        or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
+    )
+
+
+def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
+    """All columns, or those of a wide table of numbers whose means differ most between the clusters."""
+    if frame.shape[1] <= WIDE or not all(types.is_numeric_dtype(kind) for kind in frame.dtypes):
+        return list(range(frame.shape[1]))
+    values = np.nan_to_num(frame.to_numpy(dtype=float)[rows])
+    varied = np.flatnonzero(np.ptp(values, axis=0) > 0)
+    telling = np.nan_to_num(f_classif(values[:, varied], codes)[0], posinf=np.inf)
+    return np.sort(varied[np.argsort(-telling, kind="stable")[:WIDE]]).tolist()
+
+
+class _Column(NamedTuple):
+    """One column of the table.
+
+    `place` is its number, `codes` are the ranks of its values, `kinds` the sorted values (None for text), `listed` is
+    whether they can be compared one by one, and `few` whether it counts as few-valued.
+    """
+
+    place: int
+    name: str
+    codes: np.ndarray
+    kinds: np.ndarray | None
+    listed: bool
+    few: bool
+
+    @property
+    def levels(self) -> int:
+        return int(self.codes.max()) + 1
+
+
+def _columns(frame: pd.DataFrame, names: list[str]) -> list[_Column]:
+    """The columns that have more than one value and are not identifiers."""
+    groups: dict[str, list[int]] = {}
+    for j, name in enumerate(names):
+        owner, equals, _ = name.partition("=")
+        groups.setdefault(owner if equals and frame.iloc[:, j].nunique() <= 2 else name, []).append(j)
+    found = []
+    for name, places in groups.items():
+        if len(places) > 1:
+            together = np.unique(frame.iloc[:, places].to_numpy(), axis=0, return_inverse=True)[1]
+            found.append(_column(places[0], name, together))
+        else:
+            found.append(_of_series(places[0], names[places[0]], frame.iloc[:, places[0]]))
+    return [column for column in found if column is not None]
+
+
+def _of_series(place: int, name: str, cells: pd.Series) -> _Column | None:
+    kind = cells.dtype
+    ordered = types.is_datetime64_any_dtype(kind) or (types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind))
+    if not ordered or types.is_complex_dtype(kind):
+        return _column(place, name, pd.factorize(cells.astype(str))[0])
+    codes, kinds = pd.factorize(cells, sort=True)
+    if len(kinds) < FEW_VALUES:
+        return _column(place, name, codes + 1)  # missing cells are one more value
+    return _column(place, name, np.where(codes < 0, len(kinds) // 2, codes), np.asarray(kinds))
+
+
+def _column(place: int, name: str, codes: np.ndarray, kinds: np.ndarray | None = None) -> _Column | None:
+    codes = np.unique(codes, return_inverse=True)[1].ravel() if kinds is None else codes
+    counts = np.bincount(codes)
+    listed = len(counts) <= min(MOST_LEVELS, len(codes) // ROWS_PER_CELL)
+    if len(counts) < 2 or not (listed or kinds is not None):
+        return None
+    few = len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
+    return _Column(place, name, codes, kinds, kinds is None, bool(few))
+
+
+def _cells(columns: Sequence[_Column]) -> np.ndarray:
+    """One number per combination of values."""
+    return columns[0].codes if len(columns) == 1 else columns[0].codes * columns[1].levels + columns[1].codes
+
+
+def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
+    """The mean F1 score of the clusters if each cell is given its most frequent one; 0 if cells are too many."""
+    k, size = int(codes.max()) + 1, int(cells.max()) + 1
+    counts = np.bincount(cells * k + codes, minlength=size * k).reshape(size, k)
+    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // ROWS_PER_CELL, 2**DEPTH):
+        return 0.0
+    best = counts.argmax(axis=1)
+    right = np.bincount(best, counts.max(axis=1), minlength=k)
+    predicted = np.bincount(best, counts.sum(axis=1), minlength=k)
+    return float(np.mean(2 * right / (predicted + counts.sum(axis=0))))
+
+
+def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]]) -> Obvious | None:
+    """The best rule by the values of one column, or by pairs of values."""
+    agreements = [_agreement(codes, _cells(columns)) for columns in tried]
+    if max(agreements, default=0.0) < REPRODUCED:
+        return None
+    columns = tried[int(np.argmax(agreements))]
+    names = tuple(column.name for column in columns)
+    if len(columns) == 2:
+        rule = f"a cross table of {names[0]} and {names[1]}"
+    else:
+        same = columns[0].levels == codes.max() + 1
+        whole = names[0] if names[0].startswith("column ") else f"the column {names[0]}"
+        rule = whole if same else f"groups of the values of {names[0]}"
+    return Obvious(names, max(agreements), all(column.few for column in columns), rule)
+
+
+def _promising(codes: np.ndarray, columns: Sequence[_Column]) -> list[int]:
+    """The columns that a decision tree on all of them uses, first split first; none if it fails."""
+    if not columns:
+        return []
+    X = np.column_stack([column.codes for column in columns])  # ranks are exact in the tree's single precision
+    tree = _tree(X, codes)
+    used = tree.tree_.feature[tree.tree_.feature >= 0]
+    return list(dict.fromkeys(used.tolist())) if _agreement(codes, tree.apply(X)) >= PROMISING else []
+
+
+def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[int]], cuts: bool) -> Obvious | None:
+    """The best rule by splits of one column, or of two."""
+    tables = [np.column_stack([columns[j].codes for j in places]) for places in tried]
+    trees = [_tree(X, codes) for X in tables]
+    agreements = [_agreement(codes, tree.apply(X)) for tree, X in zip(trees, tables, strict=True)]
+    if max(agreements, default=0.0) < REPRODUCED:
+        return None
+    best = int(np.argmax(agreements))
+    chosen = [columns[j] for j in tried[best]]
+    places = [_at(column, i, trees[best]) if cuts else "" for i, column in enumerate(chosen)]
+    if len(chosen) == 1:
+        rule = f"a split of {chosen[0].name}{places[0]}"
+    else:
+        first, second = (c.name + (f" (split{at})" if at else "") for c, at in zip(chosen, places, strict=True))
+        rule = f"a cross table of {first} and {second}"
+    return Obvious(tuple(c.name for c in chosen), agreements[best], all(c.few for c in chosen), rule)
+
+
+def _tree(X: Array, codes: np.ndarray) -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(max_depth=DEPTH, random_state=0).fit(X, codes)
+
+
+def _at(column: _Column, place: int, tree: DecisionTreeClassifier) -> str:
+    """Where a tree splits a column with many values."""
+    if column.kinds is None:
+        return ""
+    nodes = [node for node in np.flatnonzero(tree.tree_.feature == place) if not _alike(tree.tree_, node)]
+    ranks = sorted({int(tree.tree_.threshold[node]) for node in nodes})
+    shown = [_between(column.kinds[rank], column.kinds[rank + 1]) for rank in ranks]
+    return f" at {' and '.join(shown)}" if shown else ""
+
+
+def _alike(tree: Any, node: Any) -> bool:
+    """Whether both sides of a split are leaves of the same cluster."""
+    sides = [tree.children_left[node], tree.children_right[node]]
+    most = [int(np.argmax(tree.value[side][0])) for side in sides]
+    return all(tree.children_left[side] < 0 for side in sides) and most[0] == most[1]
+
+
+def _between(low: Any, high: Any) -> str:
+    """A value with low ≤ value < high, in as few digits as possible; the first day after a split of dates."""
+    if isinstance(high, np.datetime64 | pd.Timestamp):
+        return str(pd.Timestamp(high).date())
+    middle = (float(low) + float(high)) / 2
+    rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 17))
+    return f"{next((value for value in rounded if low <= value < high), middle):.12g}"
