@@ -21,7 +21,7 @@ from ...report.menu import chosen_number, reasons
 from ...report.sentences import number
 from ...search.significance import Significance
 from ...tables import Recipe
-from ...tables.values import readable
+from ...tables.readable import readable
 from .files import writing
 from .screen import say
 from .task import Task, UsageError, command_line
@@ -102,7 +102,7 @@ def write_results(
 def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
     """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
-    values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"))
+    values = readable(task.table.frame.drop(columns=[*known, *views], errors="ignore"), task.recipe)
     summaries = []
     for name, model in views.items():
         labels = np.asarray(model.labels_ if own else model.predict(task.X))
@@ -131,7 +131,6 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
     try:
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
         recipe = Recipe.from_dict(figures["recipe"])
-        features = [name for column in recipe.columns for name in column.features]
         names = [view["name"] for view in figures["views"]]
         texts = [figures["table"], *figures["given"], *names]
         if not all(isinstance(text, str) for text in texts) or not isinstance(figures["given"], list):
@@ -139,7 +138,7 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
         if not all(re.fullmatch(VIEWS, name) for name in names):  # they become names of files in this folder
             raise ValueError("a view should be named as `write_results` names it")
         models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
-        if any(list(getattr(model, "feature_names_in_", ())) != features for model in models.values()):
+        if any(list(getattr(model, "feature_names_in_", ())) != recipe.names for model in models.values()):
             raise ValueError("the models are of other columns")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         why = f": {error}" if isinstance(error, InputError) else "."

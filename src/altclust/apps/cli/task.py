@@ -17,15 +17,19 @@ from ...base.errors import InputError, sentence
 from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...tables import Recipe, Table, learn_recipe, read_table
-from ...tables.values import known_labels, labels
+from ...tables.known import known_clusters
+from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
 
 REMEDIES = {  # options that change what was decided about a table, by the argument of `learn_recipe`
-    "columns": "--columns chooses columns, --encode uses those with few values",
+    "columns": "--columns chooses columns, --as NAME=TYPE changes a type",
     "drop": "--drop NAME leaves a column out",
-    "encode": "--no-encode leaves them out",
+    "encode": "--no-encode leaves them out, --as NAME=number takes one as it is",
     "impute": "--no-impute stops with an error instead",
+    "types": "--as NAME=category makes them categories",
+    "decimal": "--decimal says which mark is decimal",
+    "log": "--log NAME, or --log auto for all",
     "standardise": "--standardise/--no-standardise",
 }
 
@@ -105,9 +109,11 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
             known={*(options.given or []), *([options.id] if options.id is not None else [])},
             columns=options.columns or (),
             drop=options.drop or (),
-            categories=options.categories or (),
+            types=parsed_types(options.types or []),
             encode=options.encode,
             impute=options.impute,
+            log="auto" if options.log == ["auto"] else options.log or (),
+            decimal=options.decimal,
             standardise=options.standardise,
         )
     except InputError as error:
@@ -118,6 +124,14 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     _check_labels(given)
     ids = None if options.id is None else labels(frame[options.id])
     return Task(table, recipe, recipe.apply(frame), given, ids, out)
+
+
+def parsed_types(pairs: list[str]) -> dict[str, str]:
+    """The types of columns from NAME=TYPE; a name may contain "="."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise UsageError(f"--as {pair!r} names no type: write it as NAME=TYPE, such as zip=category.")
+    return {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
 
 
 def read(path: Path) -> Table:
@@ -189,7 +203,12 @@ def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | Non
                 f"--given-file {options.given_file} and {options.table} both have a column {clash[0]!r}: rename one."
             )
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
-    return known.apply(known_labels) if known.shape[1] else None
+    if not known.shape[1]:
+        return None
+    try:
+        return known_clusters(known, parsed_types(options.types or []))
+    except InputError as error:
+        raise UsageError(f"{in_options(error)[:-1]} (--as NAME=category).") from error
 
 
 def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:
