@@ -276,8 +276,8 @@ def _with_order(used: list[Column], levels: dict[str, np.ndarray], frame: pd.Dat
     for column in used:
         if column.kind in LEVELLED and len(column.levels) > 2:
             order = ordered_levels(levels[column.name][some], axes, len(column.levels))
-            ordered = {part: tuple(getattr(column, part)[i] for i in order) for part in ("levels", "shares")}
-            column = replace(column, **ordered)
+            names, shares = (tuple(part[i] for i in order) for part in (column.levels, column.shares))
+            column = replace(column, levels=names, shares=shares)
         found.append(column)
     return found
 

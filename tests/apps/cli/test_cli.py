@@ -306,7 +306,7 @@ def test_arguments_of_the_library_are_options_on_the_command_line(folder, altclu
     assert wide.returncode == 2
     assert "--sigma 1e+30 does not fit rows that spread over" in words(wide.stderr)
     (folder / "far.csv").write_text("a,b\n" + "".join(f"{i % 3},{i % 5}\n" for i in range(30)) + "1e300,1\n")
-    far = altclust("find", "far.csv", "--no-standardise", *FAST)
+    far = altclust("find", "far.csv", "--as", "a=number", "--no-standardise", *FAST)
     assert far.returncode == 1
     assert "altclust: The table has values beyond 1e+50, whose powers overflow: rescale" in words(far.stderr)
 

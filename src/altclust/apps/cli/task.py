@@ -205,8 +205,9 @@ def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | Non
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
     if not known.shape[1]:
         return None
+    types = parsed_types(options.types or [])
     try:
-        return known_clusters(known, parsed_types(options.types or []))
+        return known_clusters(known, types)
     except InputError as error:
         raise UsageError(f"{in_options(error)[:-1]} (--as NAME=category).") from error
 
