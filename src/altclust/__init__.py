@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .data.opening import open_rows
     from .models import baselines as baselines
     from .models import comparison as comparison
+    from .models.finding import Found, find
     from .models.kdac import KDAC
     from .models.view_discovery import ViewDiscovery
     from .report import plotting as plotting
@@ -34,6 +35,7 @@ __all__ = [
     "KDAC",
     "LBFGS",
     "Certificate",
+    "Found",
     "Growth",
     "InputError",
     "Newton",
@@ -42,6 +44,7 @@ __all__ = [
     "Stiefel",
     "Tuning",
     "ViewDiscovery",
+    "find",
     "open_rows",
     "tune",
 ]
@@ -49,7 +52,9 @@ __all__ = [
 _HOMES = {
     "Certificate": "core.certificate",
     "Significance": "search.significance",
+    "Found": "models.finding",
     "KDAC": "models.kdac",
+    "find": "models.finding",
     **dict.fromkeys(("ISM", "LBFGS", "Growth", "Newton", "Stiefel"), "core.solvers"),
     "open_rows": "data.opening",
     "Tuning": "search.tuning",

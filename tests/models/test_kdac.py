@@ -180,6 +180,35 @@ def test_predict_agrees_where_k_asks_for_more_than_the_kernel_has(k, q, rounding
     assert np.mean(model.predict(X) == model.labels_) >= 0.99
 
 
+def test_one_column_that_hides_the_others_is_named():
+    data = moons(100, random_state=0)
+    X = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])]) * [1000, *[1] * (data.X.shape[1] - 1)]
+    with pytest.warns(UserWarning, match=r"Column 'x0' holds (99|100)\.\d% of the variance.*scale the columns first"):
+        KDAC(2, sigma=100.0, n_components=1, random_state=0).fit(X, data.given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(StandardScaler().fit_transform(X), data.given)
+
+
+def test_a_fitted_model_prints_its_result_and_keeps_its_repr():
+    data = moons(100, random_state=0)
+    model = KDAC(2, sigma=1.0, n_components=2, random_state=0)
+    assert str(model) == repr(model)
+    before = repr(model)
+    model.fit(data.X, data.given)
+    assert repr(model) == before
+    assert str(model).startswith(before)
+    assert "clusters: 2, of " in str(model)
+
+
+def test_a_pipeline_that_passes_frames_keeps_the_names():
+    data = moons(100, random_state=0)
+    X = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])])
+    pipeline = make_pipeline(StandardScaler(), KDAC(2, sigma=1.0, n_components=2, random_state=0))
+    pipeline.set_output(transform="pandas").fit(X, data.given)
+    assert list(pipeline[-1].feature_names_in_) == list(X.columns)
+
+
 def test_a_view_that_is_not_new_warns():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 2, 100)

@@ -12,7 +12,9 @@ from tests.conftest import examples
 
 from altclust.base.errors import InputError
 from altclust.tables import Recipe, learn_recipe
-from altclust.tables.values import labels, numbers, readable
+from altclust.tables.column_types import numbers_of
+from altclust.tables.readable import readable
+from altclust.tables.values import NO_ANSWER, labels
 
 N = 60
 
@@ -57,24 +59,97 @@ def test_measures_are_used_and_the_rest_is_named(frame):
     assert {decision.argument for decision in recipe.decisions} <= set(inspect.signature(learn_recipe).parameters)
 
 
-def test_columns_of_a_few_values_count_as_one_column_each(frame):
-    X = learn_recipe(frame, encode=True).apply(frame)
-    assert list(X.columns) == ["income", "height", "city=Graz", "city=Linz", "city=Wien", "member=yes", "flag"]
-    assert X.filter(like="city=").to_numpy().var(axis=0).sum() == pytest.approx(1)
+def test_every_column_is_listed_once_with_its_type_use_and_reason(frame):
+    listed = learn_recipe(frame, known={"member"}, drop=["flag"]).table.set_index("column")
+    assert list(listed.index) == list(frame.columns)
+    assert listed.loc["city"].tolist() == ["category", "normal scores", "3 values"]
+    assert listed.loc["income"].tolist() == ["number", "numbers", "numbers"]
+    assert listed.loc["note"].tolist() == ["text", "left out", "text with 60 values"]
+    assert listed.loc["flag"].tolist() == ["yes/no", "left out", "as asked"]
+    assert listed.loc["member", "use"] == "given"
 
 
-def test_columns_of_a_few_values_are_used_by_themselves_only_as_the_majority(frame):
-    assert "flag" in learn_recipe(frame).apply(frame)  # three of them beside two measures
+def test_columns_of_few_values_are_used_alike_whatever_their_type(frame):
+    recipe = learn_recipe(frame.assign(year=np.arange(N) % 3 + 2007))
+    X = recipe.apply(frame.assign(year=np.arange(N) % 3 + 2007))
+    assert list(X.columns) == ["income", "height", "city", "member", "flag", "year"]
+    assert X.std().between(0.8, 1.2).all()
+    assert (
+        "Used by their associations with other columns: city (category, 3 values), member (yes/no, 2 values)"
+        in said(recipe)
+    )
+    without = learn_recipe(frame, encode=False)
+    assert list(without.apply(frame).columns) == ["income", "height"]
+    assert "city (only 3 values)" in said(without)
+
+
+def test_one_more_column_does_not_change_how_the_others_are_used(frame):
     more = frame.assign(weight=frame["income"].astype(float) ** 2, age=np.sqrt(frame["income"].astype(float)))
-    assert list(learn_recipe(more).apply(more).columns) == ["income", "height", "weight", "age"]
+    assert set(learn_recipe(frame).names) < set(learn_recipe(more).names)
+
+
+def test_a_column_of_few_values_has_no_gaps_of_its_own():
+    frame = pd.DataFrame({"rating": np.arange(1000) % 2 + 1, "x": np.random.default_rng(0).normal(size=1000)})
+    score = np.sort(learn_recipe(frame).apply(frame)["rating"])
+    assert np.diff(score[20:-20]).max() < 0.1
+    assert abs(np.corrcoef(score, np.sort(np.random.default_rng(1).normal(size=1000)))[0, 1]) > 0.99
+
+
+def test_associations_between_columns_of_few_values_remain():
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(0, 3, 600)
+    names = np.array(["b", "a", "c"])
+    frame = pd.DataFrame({f"q{j}": names[(hidden + (rng.random(600) < 0.1)) % 3] for j in range(4)})
+    X = learn_recipe(frame).apply(frame)
+    assert np.abs(X.corr().to_numpy()[np.triu_indices(4, 1)]).min() > 0.4
+    alone = frame.apply(lambda answers: rng.permutation(answers))
+    assert np.abs(learn_recipe(alone).apply(alone).corr().to_numpy()[np.triu_indices(4, 1)]).max() < 0.2
 
 
 def test_what_was_asked_for_is_used(frame):
     recipe = learn_recipe(frame, columns=["c*", "flag"], drop=["customer_id"], encode=False)
-    assert list(recipe.apply(frame).columns) == ["city=Graz", "city=Linz", "city=Wien", "flag"]
+    assert [column.name for column in recipe.columns] == ["city", "flag"]
     assert "customer_id (as asked)" in said(recipe)
-    coded = learn_recipe(frame, columns=["flag", "income"], categories=["flag"])
-    assert list(coded.apply(frame).columns) == ["income", "flag=1"]
+    assert learn_recipe(frame, columns=["customer_id", "income"]).columns[0].kind == "number"
+
+
+def test_types_can_be_chosen(frame):
+    recipe = learn_recipe(
+        frame.assign(zip=[f"{i % 20:05d}" for i in range(N)]), types={"zip": "category", "note": "text"}
+    )
+    assert {column.name: column.kind for column in recipe.columns}["zip"] == "category"
+    assert learn_recipe(frame, types={"flag": "number"}).columns[-1].levels == ()
+    for wrong, message in (
+        ({"zip": "category"}, "types='zip' is not a column"),
+        ({"city": "colour"}, "types='colour' is not a type: choose one of number, ordered"),
+        ({"city": "number"}, "types='number' asks for numbers in column 'city', which has others"),
+        ({"city": "date"}, "types='date' asks for dates such as 2026-11-16 in column 'city'"),
+    ):
+        with pytest.raises(InputError, match=message):
+            learn_recipe(frame, types=wrong)
+
+
+def test_missing_categories_are_a_level_of_their_own(frame):
+    frame.loc[:19, "city"] = ""
+    recipe = learn_recipe(frame)
+    assert "Missing cells are a level of their own: 20 in city." in recipe.sentences
+    assert set(recipe.columns[2].levels) == {"Graz", "Linz", "Wien", NO_ANSWER}
+    codes = recipe.columns[2].read(frame["city"])
+    assert len(set(codes[:20])) == 1
+    assert not set(codes[:20]) & set(codes[20:])
+    assert readable(frame, recipe)["city"].tolist()[0] == NO_ANSWER
+
+
+def test_logarithms_are_proposed_and_taken_on_request(frame):
+    frame["price"] = np.exp(np.random.default_rng(0).normal(5, 1.5, N))
+    assert "Skewed, so that logarithms may show more: price." in learn_recipe(frame).sentences
+    for log in ("auto", ["price"], "price"):
+        recipe = learn_recipe(frame, log=log, columns=["price"])
+        assert "Logarithms are taken: price." in recipe.sentences
+        taken = np.log(frame["price"])
+        assert recipe.apply(frame)["price"].to_numpy() == pytest.approx((taken - taken.mean()) / taken.std(ddof=0))
+    with pytest.raises(InputError, match="log='income' cannot be taken: the column has values such as -1"):
+        learn_recipe(frame.assign(income=np.arange(N) * 1.5 - 1), log=["income"])
 
 
 def test_missing_and_foreign_cells_get_the_median(frame):
@@ -95,17 +170,30 @@ def test_a_column_that_is_mostly_missing_is_left_out(frame):
 
 
 def test_new_rows_are_read_as_the_old_ones(frame):
-    recipe = learn_recipe(frame, encode=True)
+    recipe = learn_recipe(frame)
     stored = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert stored == recipe
+    X = recipe.apply(frame)
+    assert stored.apply(frame.iloc[::-1]).iloc[::-1].to_numpy() == pytest.approx(X.to_numpy())  # wherever a row stands
     few = frame.head(3).assign(city=["Graz", "Salzburg", ""])
-    X = stored.apply(few)
-    assert X["income"].tolist() == pytest.approx(recipe.apply(frame)["income"][:3].tolist())
-    assert X["city=Wien"].nunique() == 1  # an unknown city is none of them
+    assert stored.apply(few)["income"].tolist() == pytest.approx(X["income"][:3].tolist())
+    assert stored.apply(few)["city"].tolist()[1:] == [0, 0]  # an unknown city is none of them
+    assert stored.apply(few)["city"][0] == pytest.approx(X["city"][0]) or frame["city"][0] != "Graz"
     with pytest.raises(InputError, match="no column 'income'"):
         recipe.apply(few.drop(columns="income"))
     with pytest.raises(InputError, match="'income' held numbers in the table that was clustered"):
         recipe.apply(few.assign(income="much"))
+
+
+def test_equal_rows_get_different_scores():
+    frame = pd.DataFrame({"a": ["x", "y"] * 30, "b": ["u", "v"] * 30})
+    assert not learn_recipe(frame).apply(frame).duplicated().any()
+
+
+def test_rows_in_original_units_for_methods_that_count(frame):
+    counts = learn_recipe(frame).counts(frame)
+    assert counts["income"].tolist() == frame["income"].astype(float).tolist()
+    assert counts.filter(like="city=").sum(axis=1).eq(1).all()
 
 
 def test_nothing_to_cluster_says_why(frame):
@@ -125,17 +213,18 @@ def test_typed_columns():
             "mixed": [1, "2", 3.5, None],
         }
     )
-    recipe = learn_recipe(frame, encode=True, standardise=False)
+    recipe = learn_recipe(frame, standardise=False)
     X = recipe.apply(frame)
-    assert list(X.columns) == ["n", "b", "c=v", "mixed"]
+    assert recipe.table["type"].tolist() == ["number", "yes/no", "date", "category", "number"]
     assert X["n"].tolist() == [1, 3, 3, 7]
     assert X["mixed"].tolist() == [1, 2, 3.5, 2]
-    assert "when (dates)" in said(recipe)
+    assert X["when"].tolist() == pytest.approx(2026 + np.arange(4) / 365, abs=0.003)
 
 
 def test_labels_are_text_and_missing_ones_none():
     assert labels(pd.Series([1.0, np.nan, 2.0])).tolist() == ["1", None, "2"]
-    assert labels(pd.Series(["a", " NA ", "", "-", "None"])).tolist() == ["a", None, None, None, None]
+    assert labels(pd.Series(["a", " NA ", "", "-", None])).tolist() == ["a", None, None, None, None]
+    assert labels(pd.Series(["none", "None", "some"])).tolist() == ["none", "None", "some"]  # an answer
     assert labels(pd.Series(pd.Categorical(["x", None]))).tolist() == ["x", None]
 
 
@@ -153,10 +242,10 @@ cell = st.one_of(st.floats(), st.integers(-5, 5), st.booleans(), st.none(), st.t
 @examples(50)
 def test_any_cells_are_numbers_or_not(values):
     column = pd.Series(values, dtype=object, name="any")
-    found = numbers(column)
+    found = numbers_of(column)
     if found is not None:
-        assert found[0].shape == (len(values),)
-        assert not np.isinf(found[0]).any()
+        assert found.values.shape == (len(values),)
+        assert not np.isinf(found.values).any()
     assert labels(column).map(lambda label: label is None or isinstance(label, str)).all()
 
 
@@ -174,21 +263,19 @@ def test_any_table_becomes_finite_numbers_or_a_sentence(columns, encode):
         assert np.isfinite(X.to_numpy()).all()
 
 
-@pytest.mark.parametrize(
-    ("cells", "values"),
-    [
-        (["950", "1,234", "1,001"], [950, 1234, 1001]),
-        (["1,234.50", "12,000,000"], [1234.5, 12e6]),
-        (["1,5", "2,25", "3"], [1.5, 2.25, 3]),
-        (["1.234,50", "7,5"], [1234.5, 7.5]),
-    ],
-)
-def test_commas_are_thousands_or_decimal_points(cells, values):
-    assert numbers(pd.Series(cells))[0].tolist() == values
+def test_numbers_that_were_read_from_text_are_told(frame):
+    told = said(learn_recipe(frame.assign(price=[f"${7 * i},{i:03d}.50" for i in range(10, 10 + N)])))
+    assert "Used as numbers: income, height, price (money)." in told
+    assert "Numbers read from text: height ('" in told
+    assert "price ('$70,010.50' is 70010.5)" in told
 
 
-def test_a_comma_that_was_understood_is_told(frame):
-    prices = frame.assign(price=[f"1,{7 * i:03d}" for i in range(N)])
-    told = said(learn_recipe(prices))
-    assert "Numbers with commas: height ('" in told
-    assert "price ('1,000' is 1000)" in told
+def test_numbers_that_can_be_read_in_two_ways_are_refused(frame):
+    prices = frame.assign(price=[f"{i + 1},{i:03d}" for i in range(N)])
+    with pytest.raises(InputError, match=r"decimal is needed to read column 'price', where '1,000' is 1000 or 1, '60,"):
+        learn_recipe(prices)
+    assert learn_recipe(prices, decimal=".", columns=["price"], standardise=False).apply(prices)["price"][1] == 2001
+    assert learn_recipe(prices, decimal=",", columns=["price"], standardise=False).apply(prices)["price"][1] == 2.001
+    assert "price" not in learn_recipe(prices, drop=["price"]).names
+    with pytest.raises(InputError, match="decimal=';' is not a decimal mark"):
+        learn_recipe(prices, decimal=";")

@@ -20,6 +20,7 @@ from .backend import Array, fits_single
 from .errors import FitWarning, InputError, ParameterError, one_line, short_repr
 from .sklearn_compat import Interval, InvalidParameterError, StrOptions, validate_constraints
 
+DOMINANT = 0.99  # share of the variance from which one column is said to hide the others
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
 
 
@@ -151,6 +152,20 @@ def warn_of_constant(names: Sequence[str] | None, constant: np.ndarray) -> None:
         some = ", ".join(column_name(names, j) for j in np.flatnonzero(constant)[:5])
         problem = f"has {int(constant.sum())} constant column(s) ({some}): they get no weight."
         warnings.warn(FitWarning(problem, argument="X"), stacklevel=4)
+
+
+def warn_of_dominant(centred: np.ndarray, names: Sequence[str] | None) -> None:
+    """Warn of one column that holds nearly all of the variance, so that the others hardly count."""
+    size = float(np.abs(centred).max()) or 1.0  # its square may overflow
+    variances = np.square(centred / size).mean(axis=0)
+    most = int(np.argmax(variances))
+    share = variances[most] / (variances.sum() or 1.0)
+    if share > DOMINANT and np.count_nonzero(variances) > 1:
+        problem = (
+            f"Column {column_name(names, most)} holds {share:.1%} of the variance, so that other columns hardly count: "
+            "scale the columns first, for example with StandardScaler, or use altclust.find."
+        )
+        warnings.warn(FitWarning(problem), stacklevel=4)
 
 
 def centre(X: Array, names: Sequence[str] | None = None) -> tuple[Array, Array]:

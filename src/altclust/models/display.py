@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from base64 import b64encode
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
@@ -49,10 +50,8 @@ def _named(codes: list[np.ndarray], given: Any) -> pd.DataFrame | None:
     return pd.DataFrame(named)
 
 
-def card(model: Any) -> str:
-    """An HTML summary of the result, shown below scikit-learn's; without anything expensive to compute."""
-    if not hasattr(model, "_view"):
-        return ""
+def result_lines(model: Any) -> dict[str, str]:
+    """The result in a few words; without anything expensive to compute."""
     counts = np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_)
     names = column_names(model)
     names = [f"column {j}" for j in range(model.n_features_in_)] if names is None else names
@@ -66,22 +65,40 @@ def card(model: Any) -> str:
         "status": f"{model.status_} after {model.n_iter_} rounds",
     }
     significance = model._view.significance
-    lines |= {"significance": str(significance)} if significance is not None else {}
+    return lines | ({"significance": str(significance)} if significance is not None else {})
+
+
+def printed(model: Any) -> str:
+    """The parameters, and below them the result of a fit."""
+    if not hasattr(model, "_view"):
+        return repr(model)
+    return "\n".join([repr(model), *(f"  {name}: {line}" for name, line in result_lines(model).items())])
+
+
+def card(model: Any) -> str:
+    """An HTML summary of the result, shown below scikit-learn's."""
+    if not hasattr(model, "_view"):
+        return ""
     rows = "".join(
-        f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>" for name, line in lines.items()
+        f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>"
+        for name, line in result_lines(model).items()
     )
     return f"<table style='margin-top:.5em'>{rows}</table>{_picture(model)}"
 
 
 def _picture(model: Any) -> str:
-    """The view as an embedded image; drawn without pyplot, so that no notebook shows it twice."""
+    """The view as an embedded image; nothing if the model does not hold the rows."""
     if model._view.search is None:
         return ""
+    return picture(model.plot, 2 if model._view.search.given else 1)
+
+
+def picture(plot: Callable[..., Any], panels: int) -> str:
+    """What plot(axes=…) draws, as an embedded image; without pyplot, so that no notebook shows it twice."""
     from matplotlib.figure import Figure
 
-    panels = 2 if model._view.search.given else 1
     figure = Figure(figsize=(4 * panels, 3.4), layout="constrained")
-    model.plot(axes=figure.subplots(1, panels, sharex=True, sharey=True))
+    plot(axes=figure.subplots(1, panels, sharex=True, sharey=True))
     buffer = io.BytesIO()
     figure.savefig(buffer, dpi=80)
     image = b64encode(buffer.getvalue()).decode()

@@ -30,6 +30,7 @@ from ..base.validation import (
     generator,
     given_frame,
     scan_rows,
+    warn_of_dominant,
 )
 from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
@@ -40,7 +41,7 @@ from ..data.opening import checked_rows
 from ..search.significance import AssessOptions, Significance
 from ..search.spec import Spec
 from .candidates import Candidate
-from .display import card, rows_to_show
+from .display import card, printed, rows_to_show
 from .fitted_view import FittedView
 from .fitting import fit_in_memory
 from .saving import load_kdac, save_kdac
@@ -314,6 +315,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 table = scan_rows(np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64), names)
                 given = check_given(host(y) if is_torch_array(y) else y, rows.n)
                 centred, mean = centre(table, names)
+                warn_of_dominant(centred, names)
                 model = rows.model(kind)
                 if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
                     model = None
@@ -486,6 +488,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
         return load_kdac(cls, path)
+
+    def __str__(self) -> str:
+        return printed(self)
 
     def _repr_html_inner(self) -> str:
         return super()._repr_html_inner() + card(self)

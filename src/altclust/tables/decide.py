@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
 import pandas as pd
+from scipy.stats import skew
 
 from ..base.errors import InputError, one_line, short_repr
-from .recipe import Column, Decision, Recipe
-from .values import is_text, labels, numbers
+from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
+from .numerals import Numerals
+from .recipe import Column, Decision, Listed, Recipe
+from .scores import SOME_ROWS, leading_axes, ordered_levels
+from .values import NO_ANSWER
 
-MOST_LEVELS = 12  # of a text column that is encoded without being asked for
-MOST_ASKED = 200  # of one that was asked for
-MOST_MISSING = 0.5  # share of missing cells, beyond which a column is left out
-IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
+MOST_MISSING = 0.5  # share of missing numbers, beyond which a column is left out
+SKEWED = 2.0  # skewness from which logarithms are proposed
+MOST_FEATURES = 1000  # that the order of categories is learnt from
 NAMED = 6  # columns that a sentence names
 LONGEST = 200  # characters of each
 
@@ -27,9 +30,11 @@ def learn_recipe(
     known: Collection[str] = (),
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    encode: bool | None = None,
+    types: Mapping[str, str] | None = None,
+    encode: bool = True,
     impute: bool = True,
+    log: str | Sequence[str] = (),
+    decimal: str | None = None,
     standardise: bool = True,
 ) -> Recipe:
     """Decide how the columns of a table are used.
@@ -40,16 +45,23 @@ def learn_recipe(
     known : collection of str
         Columns that are not features: what is given, and row names.
     columns : sequence of str
-        Those to use, by name or pattern such as ``gene_*``; if empty, all that are measurements.
+        Those to use, by name or pattern such as ``gene_*``; if empty, all that are measurements or have few values.
     drop : sequence of str
         Those not to use, by name or pattern.
-    categories : sequence of str
-        Columns of numbers that are category codes.
-    encode : bool, optional
-        Whether columns with few values (text with up to 12, numbers with 2) are used as well. Default: only if most
-        columns are such. One of them is a clustering by itself, and so clear that it hides all others.
+    types : dict of str to str, optional
+        The types of columns, by name or pattern, such as ``{"zip": "category"}``; see
+        `altclust.tables.column_types.TYPES`. Default: by the rules told there.
+    encode : bool
+        Whether columns with few values (categories, yes/no, ratings) are used. They become normal scores: by itself
+        none of them shows clusters, only their associations with other columns do.
     impute : bool
-        Whether missing numbers are replaced by the median; otherwise they are an error.
+        Whether missing numbers are replaced by the median; otherwise they are an error. Missing categories are a
+        level of their own.
+    log : "auto", or sequence of str
+        Columns whose logarithms are taken, by name or pattern; "auto" takes those of skewed positive numbers.
+    decimal : "." or ",", optional
+        The decimal mark of numbers that are written as text. Default: for each column, the one with which all of its
+        cells are numbers; a column that can be read in two ways is an error.
     standardise : bool
         Whether every column gets unit variance.
 
@@ -58,84 +70,99 @@ def learn_recipe(
     >>> import pandas as pd
     >>> from altclust.tables import learn_recipe
     >>> frame = pd.DataFrame({"age": ["31", "42", "25", "58"], "city": ["Graz", "Wien", "Graz", "Graz"]})
-    >>> learn_recipe(frame, encode=True).apply(frame).columns.tolist()
-    ['age', 'city=Wien']
+    >>> recipe = learn_recipe(frame)
+    >>> recipe.apply(frame).columns.tolist()
+    ['age', 'city']
+    >>> recipe.table["type"].tolist()
+    ['number', 'category']
     """
+    if decimal not in (None, ".", ","):
+        raise InputError('is not a decimal mark: pass "." or ",".', argument="decimal", value=decimal)
     asked = _matching(frame, columns, "columns")
-    excluded = {*known, *_matching(frame, drop, "drop")}
-    coded = _matching(frame, categories, "categories")
-    notes = _Notes()
-    used = []
-    for name in asked or frame.columns:
-        if name in excluded:
-            if name in asked and name not in known:
-                notes.out[name] = "as asked"
+    dropped = _matching(frame, drop, "drop")
+    wanted = {name: kind for pattern, kind in (types or {}).items() for name in _matching(frame, [pattern], "types")}
+    logged = [] if log == "auto" else _matching(frame, [log] if isinstance(log, str) else log, "log")
+    notes, used, levels = _Notes(), [], {}
+    for name in map(str, frame.columns):
+        typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
+        if name in asked and name not in wanted:
+            typed = _because_asked(typed, len(frame))
+        reason = "known" if name in known else "as asked" if name in dropped or (asked and name not in asked) else ""
+        reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
+        if reason:
+            notes.leave_out(name, typed, reason, told=name not in known and not (asked and name not in asked))
             continue
-        column = _column(frame[name], name in asked, name in coded, impute, standardise, notes)
-        if column is not None:
-            used.append(column)
-    if not (len(notes.few) > len(used) - len(notes.few) if encode is None else encode):
-        used = [column for column in used if column.name not in notes.few]
-        notes.leave_few_out()
-    dropped = [name for name in frame.columns if name in excluded and name not in known]
-    notes.out |= {name: "as asked" for name in dropped if name not in notes.out}
+        column, codes = _column(frame[name], typed, name in logged, log == "auto", standardise, notes)
+        used.append(column)
+        if codes is not None:
+            levels[name] = codes
     if not used:
         why = "; ".join(
             f"{short_repr(name)} is left out ({reason})" for name, reason in list(notes.out.items())[:NAMED]
         )
         raise InputError(f"No column can be clustered{': ' + why if why else ''}.")
-    return Recipe(tuple(used), tuple(notes.decisions(standardise)))
+    used = _with_order(used, levels, frame)
+    return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
 
 
+@dataclass
 class _Notes:
     """What is decided, column by column; `decisions` puts it into sentences."""
 
-    def __init__(self) -> None:
-        self.numbers: list[str] = []
-        self.encoded: dict[str, int] = {}
-        self.few: dict[str, int] = {}  # those with few values that were not asked for
-        self.out: dict[str, str] = {}
-        self.filled: dict[str, int] = {}
-        self.commas: dict[str, str] = {}
-        self.foreign: dict[str, str] = {}
+    numbers: list[str] = field(default_factory=list)
+    few: list[str] = field(default_factory=list)
+    out: dict[str, str] = field(default_factory=dict)
+    filled: list[str] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    skewed: list[str] = field(default_factory=list)
+    logged: list[str] = field(default_factory=list)
+    listing: list[Listed] = field(default_factory=list)
 
-    def note_commas(self, cells: pd.Series, values: np.ndarray) -> None:
-        """How the first number with a comma was read."""
-        if is_text(cells):
-            found = np.flatnonzero(cells.astype(str).str.contains(",", regex=False) & ~np.isnan(values))
-            if found.size:
-                name = str(cells.name)
-                self.commas[name] = f"{name} ({str(cells.iloc[found[0]]).strip()!r} is {values[found[0]]:.15g})"
+    def leave_out(self, name: str, typed: TypedColumn, reason: str, told: bool) -> None:
+        use = "given" if reason == "known" else "left out"
+        why = "known: the given clusters, or row names" if reason == "known" else reason
+        self.listing.append(Listed(name, typed.kind, use, why))
+        if told:
+            self.out[name] = reason
 
-    def leave_few_out(self) -> None:
-        self.out |= {name: f"only {count} values" for name, count in self.few.items()}
-        self.numbers = [name for name in self.numbers if name not in self.few]
-        for noted in (self.encoded, self.filled, self.foreign, self.commas):
-            for name in noted.keys() & self.few.keys():
-                del noted[name]
+    def take(self, name: str, typed: TypedColumn, found: Numerals | None, log: bool) -> None:
+        use = "normal scores" if typed.levels else "logarithms" if log else "numbers"
+        self.listing.append(Listed(name, typed.kind, use, typed.why))
+        if typed.levels:
+            self.few.append(f"{name} ({typed.kind}, {typed.distinct} values)")
+        else:
+            self.numbers.append(name if typed.kind == "number" else f"{name} ({typed.kind})")
+        if found is None:
+            if typed.missing:
+                self.unanswered.append(f"{typed.missing} in {name}")
+            return
+        if typed.missing:
+            self.filled.append(f"{typed.missing} in {name}")
+        if found.example:
+            self.read.append(f"{name} ({found.example})")
+        if found.foreign:
+            self.foreign.append(f"{name} ({found.foreign[0]!r})")
 
     def decisions(self, standardise: bool) -> list[Decision]:
-        said = []
-        if self.numbers:
-            said.append(Decision(f"Used as numbers: {_few(self.numbers)}.", "drop"))
-        if self.encoded:
-            values = [f"{name} ({count} values)" for name, count in self.encoded.items()]
-            sentence = f"Used as categories, one feature per value: {_few(values)}."
-            said.append(Decision(sentence, "encode"))
-        if self.out:
-            reasons = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
-            said.append(Decision(f"Left out: {_few(reasons)}.", "columns"))
-        if self.commas:
-            said.append(Decision(f"Numbers with commas: {_few([*self.commas.values()])}.", "drop"))
-        if self.foreign:
-            cells = [f"{name} ({cell!r})" for name, cell in self.foreign.items()]
-            said.append(Decision(f"Cells that are not numbers count as missing: {_few(cells)}.", "impute"))
-        if self.filled:
-            counts = [f"{count} in {name}" for name, count in self.filled.items()]
-            said.append(Decision(f"Missing cells are replaced by the median: {_few(counts)}.", "impute"))
-        if standardise:
-            return [*said, Decision("Standardised: every column has unit variance.", "standardise")]
-        return [*said, Decision("Not standardised: columns with large numbers weigh most.", "standardise")]
+        scaled = "Standardised: every column has unit variance."
+        if not standardise:
+            scaled = "Not standardised: columns with large numbers weigh most."
+        out = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
+        said = [
+            ("Used as numbers", self.numbers, "drop"),
+            ("Used by their associations with other columns", self.few, "encode"),
+            ("Left out", out, "columns"),
+            ("Numbers read from text", self.read, "decimal"),
+            ("Cells that are not numbers count as missing", self.foreign, "types"),
+            ("Missing cells are replaced by the median", self.filled, "impute"),
+            ("Missing cells are a level of their own", self.unanswered, "drop"),
+            ("Logarithms are taken", self.logged, "log"),
+            ("Skewed, so that logarithms may show more", self.skewed, "log"),
+        ]
+        told = [Decision(f"{start}: {_few(things)}.", argument) for start, things, argument in said if things]
+        return [*told, Decision(scaled, "standardise")]
 
 
 def _few(things: list[str]) -> str:
@@ -155,57 +182,112 @@ def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> li
     return [name for name in frame.columns if name in found]
 
 
+def _because_asked(typed: TypedColumn, rows: int) -> TypedColumn:
+    """A column that would be left out by its type, but was asked for by its name."""
+    if typed.kind == "identifier" and typed.numerals is not None:
+        return replace(typed, kind="number", why="as asked")
+    if typed.kind in ("identifier", "text") and typed.distinct <= min(MOST_ASKED, rows / 2):
+        return replace(typed, kind="category", why="as asked")
+    return typed
+
+
+def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: bool) -> str:
+    """Why a column is not used; "" if it is."""
+    if typed.kind in ("identifier", "text"):
+        return typed.why if typed.why != "as asked" else typed.kind
+    if typed.distinct == 0:
+        return "empty"
+    if typed.kind in LEVELLED:
+        if typed.distinct + (typed.missing > 0) < 2:
+            return "constant"
+        if typed.distinct > (MOST_ASKED if asked else FEW):
+            return f"category with {typed.distinct} values"
+    elif typed.distinct < 2:
+        return "constant"
+    if not encode and not asked and typed.levels:
+        return f"only {typed.distinct} values"
+    found = typed.numerals
+    if found is None:
+        return ""
+    if found.doubt:
+        raise InputError(f"is needed to read column {name!r}, where {found.doubt}.", argument="decimal")
+    share = typed.missing / len(found.values)
+    if share > MOST_MISSING and not asked:
+        return f"{share:.0%} missing"
+    if typed.missing and not impute:
+        raise InputError(f"Column {name!r} has {typed.missing} missing cells: fill them in, drop it, or impute them.")
+    return ""
+
+
 def _column(
-    cells: pd.Series, asked: bool, coded: bool, impute: bool, standardise: bool, notes: _Notes
-) -> Column | None:
-    """How this column is used; None where it is not, with the reason in the notes."""
-    name = str(cells.name)
-    found = None if coded else numbers(cells)
-    if found is not None:
-        values, foreign = found
-        reason = None if asked else _not_a_measure(name, values)
-        there = values[~np.isnan(values)]
-        if there.size == 0 or there.min() == there.max():
-            reason = "empty" if there.size == 0 else "constant"
-        if reason is None and np.isnan(values).any():
-            if not impute:
-                count = int(np.isnan(values).sum())
-                raise InputError(f"Column {name!r} has {count} missing cells: fill them in, drop it, or impute them.")
-            notes.filled[name] = int(np.isnan(values).sum())
-            if foreign:
-                notes.foreign[name] = foreign[0]
-        if reason is None:
-            notes.numbers.append(name)
-            notes.note_commas(cells, values)
-            if not asked and len(np.unique(there)) == 2:
-                notes.few[name] = 2
-            return Column.learn(cells, (), float(np.median(there)), standardise)
-    elif not coded and not is_text(cells):
-        reason = "dates"
-    else:
-        counts = labels(cells).value_counts()
-        levels = tuple(sorted(map(str, counts.index)))
-        most = MOST_ASKED if asked or coded else MOST_LEVELS
-        if len(levels) < 2:
-            reason = "constant" if levels else "empty"
-        elif len(levels) > min(most, len(cells) / 2):
-            reason = f"text with {len(levels)} values"
-        else:
-            notes.encoded[name] = len(levels)
-            if not (asked or coded):
-                notes.few[name] = len(levels)
-            return Column.learn(cells, levels[1:] if len(levels) == 2 else levels, 0.0, standardise)
-    notes.out[name] = reason
-    return None
+    cells: pd.Series, typed: TypedColumn, log: bool, auto: bool, standardise: bool, notes: _Notes
+) -> tuple[Column, np.ndarray | None]:
+    """How a column becomes a feature, and the places of its levels where it has few values."""
+    name, found = str(cells.name), typed.numerals
+    column = Column(name, typed.kind, decimal="." if found is None else found.decimal)
+    if typed.levels:
+        levels = (*typed.levels, NO_ANSWER) if found is None and typed.missing else typed.levels
+        if found is not None:
+            there = np.sort(found.values[~np.isnan(found.values)])
+            column = replace(column, fill=float(there[len(there) // 2]))  # the upper median, which is a value
+        column = replace(column, levels=levels)
+        notes.take(name, typed, found, log=False)
+        codes = column.read(cells)
+        shares = np.bincount(codes, minlength=len(levels)) / len(codes)
+        return replace(column, shares=tuple(map(float, shares))), codes
+    assert found is not None
+    there = found.values[~np.isnan(found.values)]
+    tall = _is_skewed(there)
+    log = log or (auto and tall)
+    if log and there.min() <= 0:
+        problem = f"cannot be taken: the column has values such as {there.min():g}, and 0 has no logarithm."
+        raise InputError(problem, argument="log", value=name)
+    if log:
+        notes.logged.append(name)
+    elif tall:
+        notes.skewed.append(name)
+    notes.take(name, typed, found, log)
+    column = replace(column, fill=float(np.median(there)), log=log)
+    values = column.measure(column.read(cells))
+    if not standardise:
+        return column, None
+    size = float(np.abs(values).max()) or 1.0  # its square may overflow
+    spread = size * float((values / size).std())
+    return replace(column, centre=size * float((values / size).mean()), scale=spread or 1.0), None
 
 
-def _not_a_measure(name: str, values: np.ndarray) -> str | None:
-    """Why a column of numbers is not a measurement; None if it is one."""
-    if np.isnan(values).mean() > MOST_MISSING:
-        return f"{np.isnan(values).mean():.0%} missing"
-    whole = bool(np.all(values == np.round(values)))
-    if whole and len(np.unique(values)) == len(values) > 2:
-        in_a_row = values.max() - values.min() == len(values) - 1
-        if in_a_row or IDENTIFIER.fullmatch(name.strip()):
-            return "row numbers"
-    return None
+def _is_skewed(values: np.ndarray) -> bool:
+    """Whether positive numbers have a long tail that logarithms shorten."""
+    if len(values) < 8 or values.min() <= 0:
+        return False
+    before, after = skew(values / values.max()), skew(np.log(values))
+    return bool(before > SKEWED and abs(after) < before / 2)
+
+
+def _with_order(used: list[Column], levels: dict[str, np.ndarray], frame: pd.DataFrame) -> list[Column]:
+    """The same columns, with the levels of categories in the order of their association with other columns."""
+    if not any(column.kind in LEVELLED and len(column.levels) > 2 for column in used):
+        return used
+    rng, n = np.random.default_rng(0), len(frame)
+    some = np.sort(rng.choice(n, SOME_ROWS, replace=False)) if n > SOME_ROWS else np.arange(n)
+    features = np.column_stack([_block(column, levels.get(column.name), frame, some) for column in used])
+    axes = leading_axes(features[:, rng.permutation(features.shape[1])[:MOST_FEATURES]])
+    found = []
+    for column in used:
+        if column.kind in LEVELLED and len(column.levels) > 2:
+            order = ordered_levels(levels[column.name][some], axes, len(column.levels))
+            names, shares = (tuple(part[i] for i in order) for part in (column.levels, column.shares))
+            column = replace(column, levels=names, shares=shares)
+        found.append(column)
+    return found
+
+
+def _block(column: Column, codes: np.ndarray | None, frame: pd.DataFrame, some: np.ndarray) -> np.ndarray:
+    """A column as centred features with equal say: unit variance, or a feature for each level."""
+    if codes is None:
+        values = column.measure(column.read(frame[column.name].iloc[some]))
+        values = values / (np.abs(values).max() or 1.0)  # their squares may overflow
+        return ((values - values.mean()) / (values.std() or 1.0))[:, None]
+    one_hot = np.eye(len(column.levels))[codes[some]]
+    shares = one_hot.mean(axis=0)
+    return (one_hot - shares) / np.sqrt(np.maximum(shares, 1 / len(some)))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..files.npy import BadFile
-from .values import numbers
+from .column_types import numbers_of
 
 
 def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -14,8 +14,8 @@ def with_header(cells: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     if len(cells) == 0:
         raise BadFile("has no rows.")
     first = cells.iloc[0]
-    measured = numbers(first)
-    if measured is not None and not np.isnan(measured[0]).any():
+    measured = numbers_of(first)
+    if measured is not None and not np.isnan(measured.values).any():
         names = [f"column_{j}" for j in range(1, cells.shape[1] + 1)]
         return cells.set_axis(names, axis=1), [
             "The first line has only numbers: it is read as a row, and the columns are numbered."

@@ -3,67 +3,84 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from .values import labels, numbers
+from .column_types import LEVELLED, MEASURED, numbers_of, years_of
+from .scores import normal_scores, row_draws
+from .values import NO_ANSWER, labels
 
 
 @dataclass(frozen=True)
 class Column:
-    """How one column of a table becomes features.
+    """How one column of a table becomes one feature.
 
     Attributes
     ----------
     name : str
+    kind : str
+        Its type, one of `altclust.tables.column_types.TYPES`.
     levels : tuple of str
-        The values that get a feature each; none for a column of numbers.
+        The values of a column with few values, in the order of their intervals; none for measured numbers.
+    shares : tuple of float
+        The share of the rows that each level has.
     fill : float
         Value of missing numbers.
-    centre : tuple of float
-        Subtracted from each feature.
-    scale : float
-        Divides all of them, so that a column of text weighs as much as one of numbers.
+    centre, scale : float
+        Subtracted from measured numbers, and what they are divided by.
+    log : bool
+        Whether logarithms are taken first.
+    decimal : str
+        The decimal mark of numbers that are written as text.
     """
 
     name: str
-    levels: tuple[str, ...]
-    fill: float
-    centre: tuple[float, ...]
-    scale: float
+    kind: str
+    levels: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    fill: float = 0.0
+    centre: float = 0.0
+    scale: float = 1.0
+    log: bool = False
+    decimal: str = "."
 
-    @property
-    def features(self) -> list[str]:
-        """The names of its features."""
-        return [f"{self.name}={level}" for level in self.levels] or [self.name]
+    def read(self, cells: pd.Series) -> np.ndarray:
+        """Numbers without missing ones, or the places of the cells' levels (−1 for a new one), shape (n,)."""
+        if self.kind in LEVELLED:
+            place = {level: i for i, level in enumerate(self.levels)}
+            return labels(cells).fillna(NO_ANSWER).map(place).fillna(-1).to_numpy(dtype=np.int64)
+        numbers = self._numbers(cells)
+        if not self.levels:
+            return numbers
+        values = np.array(self.levels, dtype=float)
+        return np.searchsorted((values[1:] + values[:-1]) / 2, numbers)  # the nearest level
 
-    @classmethod
-    def learn(cls, cells: pd.Series, levels: tuple[str, ...], fill: float, standardise: bool) -> Column:
-        """With the centre and the scale of these cells."""
-        raw = _raw(cells, levels, fill)
-        if not standardise:
-            return cls(str(cells.name), levels, fill, (0.0,) * raw.shape[1], 1.0)
-        size = float(np.abs(raw).max()) or 1.0  # its square may overflow
-        spread = size * float(np.sqrt((raw / size).var(axis=0).sum()))
-        return cls(str(cells.name), levels, fill, tuple(map(float, size * (raw / size).mean(axis=0))), spread or 1.0)
+    def _numbers(self, cells: pd.Series) -> np.ndarray:
+        found = years_of(cells) if self.kind == "date" else numbers_of(cells, self.decimal)
+        if found is None or (found.foreign and np.isnan(found.values).all()):
+            what = "dates" if self.kind == "date" else "numbers"
+            raise InputError(f"Column {self.name!r} held {what} in the table that was clustered, and holds text here.")
+        return np.where(np.isnan(found.values), self.fill, found.values)
 
-    def encode(self, cells: pd.Series) -> np.ndarray:
-        """The features of these cells, shape (n, features)."""
-        return (_raw(cells, self.levels, self.fill) - np.array(self.centre)) / self.scale
+    def encode(self, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """The feature, shape (n,), from what `read` gave and from uniform draws, which only levels need."""
+        if self.levels:
+            return normal_scores(values, np.array(self.shares), draws)
+        return (self.measure(values) - self.centre) / self.scale
 
+    def measure(self, values: np.ndarray) -> np.ndarray:
+        """Measured numbers, or their logarithms."""
+        return np.log(np.maximum(values, np.finfo(float).tiny)) if self.log else values
 
-def _raw(cells: pd.Series, levels: tuple[str, ...], fill: float) -> np.ndarray:
-    if levels:
-        text = labels(cells).to_numpy()
-        return np.column_stack([text == level for level in levels]).astype(float)
-    found = numbers(cells)
-    if found is None:
-        raise InputError(f"Column {cells.name!r} held numbers in the table that was clustered, and holds text here.")
-    return np.where(np.isnan(found[0]), fill, found[0])[:, None]
+    def indicators(self, values: np.ndarray) -> pd.DataFrame:
+        """In original units: a column of numbers as it is, otherwise one column of 0 and 1 for each level."""
+        if not self.levels:
+            return pd.DataFrame({self.name: values})
+        return pd.DataFrame({f"{self.name}={level}": values == i for i, level in enumerate(self.levels)}, dtype=float)
 
 
 class Decision(NamedTuple):
@@ -71,6 +88,15 @@ class Decision(NamedTuple):
 
     sentence: str
     argument: str = ""
+
+
+class Listed(NamedTuple):
+    """One column of the table: its type, how it is used, and why."""
+
+    column: str
+    type: str
+    use: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -82,29 +108,52 @@ class Recipe:
     columns : tuple of Column
         Those that are used.
     decisions : tuple of Decision
+    listing : tuple of Listed
+        Every column of the table.
     """
 
     columns: tuple[Column, ...]
     decisions: tuple[Decision, ...]
+    listing: tuple[Listed, ...] = ()
 
     @property
     def sentences(self) -> list[str]:
         """What was decided."""
         return [decision.sentence for decision in self.decisions]
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the features: those of the columns that are used."""
+        return [column.name for column in self.columns]
+
+    @property
+    def decimals(self) -> dict[str, str]:
+        """The decimal marks of the columns that are used."""
+        return {column.name: column.decimal for column in self.columns}
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Every column of the table in a row: its type, how it is used, and why."""
+        return pd.DataFrame(list(self.listing), columns=list(Listed._fields))
+
     def apply(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The rows of this table as numbers."""
+        """The rows of this table as numbers, one feature for each column that is used."""
+        values = self._read(frame)
+        drawn = row_draws(np.column_stack(values), self.names)
+        triples = zip(self.columns, values, drawn.T, strict=True)
+        features = [column.encode(value, draws) for column, value, draws in triples]
+        return pd.DataFrame(np.column_stack(features), columns=self.names)
+
+    def counts(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The rows in original units, with a column of 0 and 1 for each level of columns with few values."""
+        pairs = zip(self.columns, self._read(frame), strict=True)
+        return pd.concat([column.indicators(values) for column, values in pairs], axis=1)
+
+    def _read(self, frame: pd.DataFrame) -> list[np.ndarray]:
         for column in self.columns:
             if column.name not in frame.columns:
                 raise InputError(f"The table has no column {column.name!r}, which was clustered.")
-        blocks = [column.encode(frame[column.name]) for column in self.columns]
-        return pd.DataFrame(np.hstack(blocks), columns=[name for column in self.columns for name in column.features])
-
-    @property
-    def unscaled(self) -> Recipe:
-        """The same features in their original units."""
-        plain = [replace(column, centre=(0.0,) * len(column.features), scale=1.0) for column in self.columns]
-        return replace(self, columns=tuple(plain))
+        return [column.read(frame[column.name]) for column in self.columns]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -121,16 +170,29 @@ class Recipe:
         """
         columns = tuple(_column(**column) for column in plain["columns"])
         decisions = tuple(Decision(*map(_text, decision)) for decision in plain["decisions"])
+        listing = tuple(Listed(*map(_text, listed)) for listed in plain["listing"])
         if not columns or len({column.name for column in columns}) < len(columns):
             raise ValueError("a recipe has columns, each of which it names once")
-        return cls(columns, decisions)
+        return cls(columns, decisions, listing)
 
 
-def _column(name: Any, levels: Any, fill: Any, centre: Any, scale: Any) -> Column:
+def _column(**plain: Any) -> Column:
     """A column from JSON, with every part checked."""
-    column = Column(_text(name), tuple(map(_text, levels)), _number(fill), tuple(map(_number, centre)), _number(scale))
-    if len(column.centre) != len(column.features) or not column.scale > 0:
-        raise ValueError(f"column {name!r} has another number of centres, or no scale")
+    texts = {name: _text(plain.pop(name)) for name in ("name", "kind", "decimal")}
+    numbers = {name: _number(plain.pop(name)) for name in ("fill", "centre", "scale")}
+    levels, shares = tuple(map(_text, plain.pop("levels"))), tuple(map(_number, plain.pop("shares")))
+    log = plain.pop("log")
+    if plain or not isinstance(log, bool):
+        raise TypeError("a column has other parts")
+    column = Column(levels=levels, shares=shares, log=log, **texts, **numbers)  # type: ignore[arg-type]
+    if column.kind not in (*MEASURED, *LEVELLED) or column.decimal not in (".", ",") or not column.scale > 0:
+        raise ValueError(f"column {column.name!r} has an unknown type or decimal mark, or no scale")
+    if (not levels and column.kind in LEVELLED) or len(set(levels)) < len(levels):
+        raise ValueError(f"column {column.name!r} has levels that do not fit its type")
+    if levels and column.kind in MEASURED and list(map(float, levels)) != sorted(map(float, levels)):
+        raise ValueError(f"column {column.name!r} has numbers out of order")
+    if len(shares) != len(levels) or (levels and not (min(shares) >= 0 and sum(shares) < 1.01)):
+        raise ValueError(f"column {column.name!r} has shares that do not fit its levels")
     return column
 
 

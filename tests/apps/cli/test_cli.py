@@ -86,7 +86,8 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     done = altclust("find", "customers.csv", "--given", "segment", *shape, "--out", "views")
     assert done.returncode == 0, done.stderr
     assert "Alternative clustering" in done.stdout
-    assert "Left out: name (constant), truth (only 2 values)." in words(done.stderr)
+    assert "Left out: name (constant)." in words(done.stderr)
+    assert "Used by their associations with other columns: truth (category, 2 values)." in words(done.stderr)
     assert "Used as numbers: spend, visits, age, height." in words(done.stderr)
     table = pd.read_csv(folder / "views" / "table.csv")
     assert nmi(table["alternative"], table["truth"]) > 0.9
@@ -187,6 +188,35 @@ def test_nothing_is_overwritten_unless_forced(folder, altclust):
     assert (folder / "views" / "table.csv").read_text() == "mine"
 
 
+def test_types_logarithms_and_the_decimal_mark_are_options(folder, altclust):
+    rng = np.random.default_rng(0)
+    table = pd.read_csv(folder / "customers.csv").assign(
+        zip=rng.choice([10115, 20095, 50667], N),
+        paid=np.exp(rng.normal(size=N)),
+        price=[f"{i},500" for i in range(1, N + 1)],
+    )
+    table.to_csv(folder / "more.csv", index=False)
+    start = ("find", "more.csv", "--given", "segment", "--sigma", "1", *FAST)
+    refused = altclust(*start)
+    assert refused.returncode == 2
+    assert "--decimal is needed to read column 'price', where '1,500' is 1500 or 1.5" in words(refused.stderr)
+    wrong = altclust(*start, "--as", "zip")
+    assert "--as 'zip' names no type: write it as NAME=TYPE, such as zip=category." in words(wrong.stderr)
+    options = ("--decimal", ",", "--as", "zip=number", "--as", "truth=text", "--log", "paid")
+    done = altclust(*start, *options, "--out", "typed")
+    assert done.returncode == 0, done.stderr
+    assert "Logarithms are taken: paid." in words(done.stderr)
+    assert "price ('1,500' is 1.5)" in words(done.stderr)
+    listed = json.loads((folder / "typed" / "figures.json").read_text())["recipe"]["listing"]
+    assert {name: kind for name, kind, *_ in listed} == {
+        "segment": "category", "spend": "number", "visits": "number", "age": "number", "height": "number",
+        "name": "category", "truth": "text", "zip": "number", "paid": "number", "price": "number",
+    }  # fmt: skip
+    tuned = altclust("tune", "more.csv", "--given", "segment", *options, "--clusters", "2", "--out", "tuned", "--json")
+    assert tuned.returncode == 0, tuned.stderr
+    assert "--as zip=number --as truth=text --log paid --decimal ," in json.loads(tuned.stdout)["command"]
+
+
 @pytest.mark.parametrize("command", ["find", "views", "tune"])
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
@@ -206,7 +236,7 @@ def test_nothing_is_overwritten_unless_forced(folder, altclust):
         ),
         (["picture.png"], 1, "picture.png has no format that altclust reads"),
         (["customers.csv", "--given", "name"], 2, "--given name has 1 cluster(s)"),
-        (["customers.csv", "--given", "age"], 2, f"--given age has {N} distinct values"),
+        (["customers.csv", "--given", "age"], 2, f"--given 'age' has {N} different numbers, as measurements have"),
         (["text.csv"], 2, "text.csv: No column can be clustered: 'a' is left out (text with 2 values)"),
         (["empty.csv"], 1, "empty.csv is empty"),
         (["holes.csv", "--no-impute"], 2, "Column 'b' has 1 missing cells"),
@@ -275,7 +305,7 @@ def test_warnings_are_sentences(folder, altclust):
 
 
 def test_arguments_of_the_library_are_options_on_the_command_line(folder, altclust):
-    done = altclust("find", "customers.csv", "--given", "segment", "--components", "9", *FAST)
+    done = altclust("find", "customers.csv", "--given", "segment", "--no-encode", "--components", "9", *FAST)
     assert done.returncode == 2
     assert words(done.stderr).endswith("altclust: --components 9 is more than the 4 column(s): ask for at most 4.")
     assert "n_components" not in done.stderr
@@ -283,7 +313,7 @@ def test_arguments_of_the_library_are_options_on_the_command_line(folder, altclu
     assert wide.returncode == 2
     assert "--sigma 1e+30 does not fit rows that spread over" in words(wide.stderr)
     (folder / "far.csv").write_text("a,b\n" + "".join(f"{i % 3},{i % 5}\n" for i in range(30)) + "1e300,1\n")
-    far = altclust("find", "far.csv", "--no-standardise", *FAST)
+    far = altclust("find", "far.csv", "--as", "a=number", "--no-standardise", *FAST)
     assert far.returncode == 1
     assert "altclust: The table has values beyond 1e+50, whose powers overflow: rescale" in words(far.stderr)
 
@@ -291,7 +321,8 @@ def test_arguments_of_the_library_are_options_on_the_command_line(folder, altclu
 def test_no_words_of_a_library_reach_the_screen(folder, altclust, monkeypatch):
     """Few distinct rows make scikit-learn warn of empty clusters; we say so ourselves, once."""
     (folder / "few.csv").write_text("a,b,given\n" + "".join(f"{i % 3},{i % 3 * 2},{'xy'[i % 2]}\n" for i in range(40)))
-    done = altclust("find", "few.csv", "--given", "given", "--clusters", "5", "--sigma", "1", "--no-significance")
+    plain = ("--as", "a=number", "--as", "b=number", "--no-significance")
+    done = altclust("find", "few.csv", "--given", "given", "--clusters", "5", "--sigma", "1", *plain)
     assert done.returncode == 0, done.stderr
     assert "distinct clusters" not in done.stderr
     assert words(done.stderr).count("--clusters 5 leaves 2 cluster(s) empty, because many rows are equal") == 1

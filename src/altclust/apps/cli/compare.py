@@ -52,7 +52,7 @@ def compare(
         found = run(
             task.X,
             task.given,
-            counts=task.recipe.unscaled.apply(task.table.frame),
+            counts=task.recipe.counts(task.table.frame),
             methods=wanted,
             n_clusters=clusters,
             timeout=timeout,

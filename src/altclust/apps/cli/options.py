@@ -13,10 +13,17 @@ import typer
 
 from ...base.errors import FitWarning, InputError, sentence
 from ...tables import read_table
+from ...tables.column_types import TYPES
 
 TABLE_PANEL, OUTPUT_PANEL = "Reading the table", "Output"
-SAME = ("sigma", "novelty-weight", "rule", "resume", "methods", "timeout", "given", "columns", "drop", "categories")
-OTHER = {"n_clusters": "--clusters", "n_components": "--components", "n_jobs": "--jobs", "random_state": "--seed"}
+SAME = ("sigma", "novelty-weight", "rule", "resume", "methods", "timeout", "given", "columns", "drop", "log", "decimal")
+OTHER = {
+    "n_clusters": "--clusters",
+    "n_components": "--components",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "types": "--as",
+}
 # What the library's arguments are called on the command line.
 NAMES = {"X": "The table", **OTHER, **{name.replace("-", "_"): f"--{name}" for name in SAME}}
 
@@ -59,12 +66,20 @@ class TableOptions:
     ] = None
     drop: Annotated[Names, _column(help="Column to leave out, or a pattern; may be repeated.")] = None
     id: Annotated[str | None, _column(help="Column with row names.")] = None
-    categories: Annotated[Names, _column(help="Column of numbers that are category codes; may be repeated.")] = None
-    encode: Annotated[
-        bool | None,
-        _reading(help="Use columns with few values, one feature per value. Default: only if most columns are such."),
+    types: Annotated[
+        Names,
+        _reading("--as", metavar="NAME=TYPE", help=f"Type of a column: {', '.join(TYPES)}; may be repeated."),
     ] = None
+    encode: Annotated[bool, _reading(help="Use columns with few values, by their associations with other columns.")] = (
+        True
+    )
     impute: Annotated[bool, _reading(help="Replace missing numbers by the median.")] = True
+    log: Annotated[
+        Names, _column(help='Column to take logarithms of; may be repeated. "auto": all skewed positive numbers.')
+    ] = None
+    decimal: Annotated[
+        str | None, _reading(help='Decimal mark of numbers in text, "." or ",". Default: found for each column.')
+    ] = None
     standardise: Annotated[bool, _reading(help="Scale every column to unit variance.")] = True
     jobs: Annotated[int, typer.Option(min=0, help="Parallel processes; 0 means one per core.")] = 1
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0

@@ -23,7 +23,7 @@ from ...report.sentences import number
 from ...report.summary import describe_clusters
 from ...search.significance import Significance
 from ...tables import Recipe
-from ...tables.values import readable
+from ...tables.readable import readable
 from .files import writing
 from .screen import say
 from .task import Task, UsageError, command_line
@@ -115,7 +115,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
     """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
     added = [name for name in task.table.frame.columns if re.fullmatch(rf"({VIEWS})(_\d+)?", name)]
-    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"))
+    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"), task.recipe)
     summaries = []
     for name, model in views.items():
         labels = np.asarray(model.labels_ if own else model.predict(task.X))
@@ -144,7 +144,6 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
     try:
         figures = json.loads((folder / "figures.json").read_text(encoding="utf-8"))
         recipe = Recipe.from_dict(figures["recipe"])
-        features = [name for column in recipe.columns for name in column.features]
         names = [view["name"] for view in figures["views"]]
         texts = [figures["table"], *figures["given"], *names]
         if not all(isinstance(text, str) for text in texts) or not isinstance(figures["given"], list):
@@ -152,7 +151,7 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
         if not all(re.fullmatch(VIEWS, name) for name in names):  # they become names of files in this folder
             raise ValueError("a view should be named as `write_results` names it")
         models = {name: KDAC.load(folder / f"{name}.npz") for name in names}
-        if any(list(getattr(model, "feature_names_in_", ())) != features for model in models.values()):
+        if any(list(getattr(model, "feature_names_in_", ())) != recipe.names for model in models.values()):
             raise ValueError("the models are of other columns")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         why = f": {error}" if isinstance(error, InputError) else "."

@@ -18,16 +18,20 @@ from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...tables import Recipe, Table, learn_recipe, read_table
-from ...tables.values import known_labels, labels
-from ..other_columns import other_columns
+from ...tables.known import known_clusters
+from ...tables.other_columns import other_columns
+from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
 
 REMEDIES = {  # options that change what was decided about a table, by the argument of `learn_recipe`
-    "columns": "--columns chooses columns, --encode uses those with few values",
+    "columns": "--columns chooses columns, --as NAME=TYPE changes a type",
     "drop": "--drop NAME leaves a column out",
-    "encode": "--no-encode leaves them out",
+    "encode": "--no-encode leaves them out, --as NAME=number takes one as it is",
     "impute": "--no-impute stops with an error instead",
+    "types": "--as NAME=category makes them categories",
+    "decimal": "--decimal says which mark is decimal",
+    "log": "--log NAME, or --log auto for all",
     "standardise": "--standardise/--no-standardise",
 }
 
@@ -107,9 +111,11 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
             known={*(options.given or []), *([options.id] if options.id is not None else [])},
             columns=options.columns or (),
             drop=options.drop or (),
-            categories=options.categories or (),
+            types=parsed_types(options.types or []),
             encode=options.encode,
             impute=options.impute,
+            log="auto" if options.log == ["auto"] else options.log or (),
+            decimal=options.decimal,
             standardise=options.standardise,
         )
     except InputError as error:
@@ -127,6 +133,14 @@ def other_columns_of(task: Task) -> pd.DataFrame | None:
     used = [column.name for column in task.recipe.columns]
     named = [] if task.ids is None else [str(task.ids.name)]
     return other_columns(task.table.frame, [*used, *([] if task.given is None else task.given.columns), *named])
+
+
+def parsed_types(pairs: list[str]) -> dict[str, str]:
+    """The types of columns from NAME=TYPE; a name may contain "="."""
+    for pair in pairs:
+        if "=" not in pair:
+            raise UsageError(f"--as {pair!r} names no type: write it as NAME=TYPE, such as zip=category.")
+    return {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
 
 
 def read(path: Path) -> Table:
@@ -217,7 +231,13 @@ def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | Non
                 f"--given-file {options.given_file} and {options.table} both have a column {clash[0]!r}: rename one."
             )
         known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
-    return known.apply(known_labels) if known.shape[1] else None
+    if not known.shape[1]:
+        return None
+    types = parsed_types(options.types or [])
+    try:
+        return known_clusters(known, types)
+    except InputError as error:
+        raise UsageError(f"{in_options(error)[:-1]} (--as NAME=category).") from error
 
 
 def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:

@@ -83,13 +83,11 @@ def tune(
 def _next_command(options: TableOptions, out: Path) -> str:
     """The `altclust find` command with these parameters and the same options for reading the table."""
     words = ["altclust", "find", str(options.table)]
-    for option in ("given", "columns", "drop", "categories"):
-        words += [word for name in getattr(options, option) or [] for word in (f"--{option}", name)]
-    for option, value in (("--given-file", options.given_file), ("--id", options.id)):
+    for option, field in (("given",) * 2, ("columns",) * 2, ("drop",) * 2, ("as", "types"), ("log",) * 2):
+        words += [word for name in getattr(options, field) or [] for word in (f"--{option}", name)]
+    for option, value in (("--given-file", options.given_file), ("--id", options.id), ("--decimal", options.decimal)):
         words += [] if value is None else [option, str(value)]
-    for option, usual in (("encode", None), ("impute", True), ("standardise", True)):
-        chosen = getattr(options, option)
-        words += [] if chosen == usual else [f"--{option}" if chosen else f"--no-{option}"]
+    words += [f"--no-{option}" for option in ("encode", "impute", "standardise") if not getattr(options, option)]
     return shlex.join([*words, "--parameters", str(out / "parameters.json")])
 
 

@@ -22,8 +22,9 @@ from ...report import summarise
 from ...report.menu import candidates
 from ...search.significance import Significance
 from ...tables import Recipe, Table, learn_recipe
-from ...tables.values import known_labels, readable
-from ..other_columns import other_columns
+from ...tables.known import known_clusters
+from ...tables.other_columns import other_columns
+from ...tables.readable import readable
 from .escape import unique_names
 from .jobs import Job
 
@@ -145,13 +146,13 @@ class Study:
     @cached_property
     def given(self) -> pd.DataFrame | None:
         """The known columns as labels; None if there are none."""
-        columns = {name: known_labels(self.table.frame[name]) for name in self.choices.given}
-        return pd.DataFrame(columns) if columns else None
+        names = list(self.choices.given)
+        return known_clusters(self.table.frame[names]) if names else None
 
     @cached_property
     def values(self) -> pd.DataFrame:
         """The columns that describe rows, in their original units."""
-        return readable(self.table.frame.drop(columns=list(self.choices.given)))
+        return readable(self.table.frame.drop(columns=list(self.choices.given)), self.recipe)
 
     @cached_property
     def others(self) -> pd.DataFrame | None:

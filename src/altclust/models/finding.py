@@ -1,0 +1,294 @@
+"""An alternative clustering of a data frame in one call: types, search, verdict and report, as on the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..base.errors import InputError
+from ..base.progress import Callback
+from ..base.validation import given_frame
+from ..report import summarise, write_report
+from ..tables import Recipe, learn_recipe
+from ..tables.frames import as_pandas, with_column
+from ..tables.known import known_clusters
+from ..tables.other_columns import other_columns
+from ..tables.readable import readable
+from ..tables.values import labels as as_labels
+from .candidates import Candidate
+from .display import CELL, HEAD, picture
+from .kdac import KDAC
+
+ADDED = "alternative"  # the new column
+
+
+def find(
+    table: Any,
+    given: Any = None,
+    *,
+    n_clusters: int | str = "auto",
+    columns: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    ids: str | None = None,
+    types: Mapping[str, str] | None = None,
+    encode: bool = True,
+    impute: bool = True,
+    log: str | Sequence[str] = (),
+    decimal: str | None = None,
+    standardise: bool = True,
+    significance: bool = True,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    random_state: int | np.random.Generator | None = 0,
+) -> Found:
+    """Find the best clustering of a table that differs from what you know.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas or polars, or Arrow table
+        With columns of any type: every column gets a type, and every decision is told.
+    given : str, sequence of str, or labels, optional
+        Names of columns with known clusters, or the labels themselves. Default: the table is clustered first, and an
+        alternative to that clustering is found.
+    n_clusters : int or "auto"
+        Default: searched for.
+    columns, drop : sequence of str
+        Columns to use, and columns not to use, by name or pattern such as ``gene_*``. Default: use all.
+    ids : str, optional
+        The column with row names.
+    types : dict of str to str, optional
+        Types of columns, by name or pattern, such as ``{"zip": "category"}``: number, ordered, category, yes/no, date,
+        money, percent, identifier or text.
+    encode : bool
+        Whether to use columns with few values.
+    impute : bool
+        Whether to replace missing numbers by the median; otherwise they are an error.
+    log : "auto", or sequence of str
+        Columns to take logarithms of; "auto" takes all skewed positive numbers.
+    decimal : "." or ",", optional
+        The decimal mark of numbers in text. Default: found for each column.
+    standardise : bool
+        Whether to scale every column to unit variance.
+    significance : bool
+        Whether to test significance, which takes about as long as the search.
+    n_jobs : int, optional
+        Parallel processes; −1 is one per core.
+    callback : callable, optional
+        Called with an `altclust.Progress`; a true return value stops and keeps the best result so far.
+    random_state : int or Generator, optional
+
+    Returns
+    -------
+    Found
+
+    Examples
+    --------
+    >>> import altclust
+    >>> import pandas as pd
+    >>> from altclust.datasets import moons
+    >>> data = moons(120, random_state=0)
+    >>> frame = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(group=data.given)
+    >>> result = altclust.find(frame, given="group", n_clusters=2, significance=False)
+    >>> result.table.columns[-1], len(result.labels)
+    ('alternative', 120)
+    """
+    frame = as_pandas(table)
+    if ADDED in frame.columns:
+        raise InputError(f"table has a column {ADDED!r} already, which the result would replace: rename it.")
+    known, names = _known(frame, given, types)
+    if ids is not None and ids not in frame.columns:
+        raise InputError("is not a column of the table.", argument="ids", value=ids)
+    recipe = learn_recipe(
+        frame,
+        known={*names, *([] if ids is None else [ids])},
+        columns=columns,
+        drop=drop,
+        types=types,
+        encode=encode,
+        impute=impute,
+        log=log,
+        decimal=decimal,
+        standardise=standardise,
+    )
+    X = recipe.apply(frame)
+    options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}
+    first = None
+    if known is None:
+        first = np.asarray(KDAC(n_clusters, **options).fit(X).labels_)
+        known = pd.DataFrame({"first_view": first.astype(str)})
+    model = KDAC(n_clusters, **options).fit(X, known)
+    found = Found(model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]))
+    return found.tested(callback) if significance else found
+
+
+def _known(frame: pd.DataFrame, given: Any, types: Mapping[str, str] | None) -> tuple[pd.DataFrame | None, list[str]]:
+    """The labels that are given, and the columns that they come from."""
+    if given is None:
+        return None, []
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given):
+        absent = [name for name in given if name not in frame.columns]
+        if not absent:
+            return known_clusters(frame[list(given)], types), list(given)
+        if len(given) != len(frame):
+            problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
+            raise InputError(problem, argument="given", value=absent[0])
+    labels = given_frame(given)
+    if len(labels) != len(frame):
+        raise InputError(f"has {len(labels)} labels, and the table {len(frame)} rows.", argument="given")
+    named = [str(name) if isinstance(name, str) else f"given {i}" for i, name in enumerate(labels.columns, 1)]
+    return known_clusters(labels.set_axis(named, axis=1).set_axis(frame.index), types), []
+
+
+@dataclass(frozen=True)
+class Found:
+    """An alternative clustering of a table.
+
+    Attributes
+    ----------
+    model : KDAC
+        Fitted; its rows are `X`.
+    source : DataFrame of pandas or polars, or Arrow table
+        The table as it was passed.
+    frame : DataFrame
+        The same in pandas.
+    recipe : Recipe
+        How it becomes numbers.
+    X : DataFrame, shape (n, d)
+        The numbers, one column for each column that was used.
+    given : DataFrame
+        The labels that the clusters differ from.
+    first : int array, shape (n,), or None
+        The clustering that was found first, where none was given.
+    ids : Series or None
+        The rows' names.
+    """
+
+    model: KDAC
+    source: Any
+    frame: pd.DataFrame
+    recipe: Recipe
+    X: pd.DataFrame
+    given: pd.DataFrame
+    first: np.ndarray | None = None
+    ids: pd.Series | None = None
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The new cluster of every row, shape (n,)."""
+        return np.asarray(self.model.labels_)
+
+    @property
+    def table(self) -> Any:
+        """The table with the new column ``alternative``, in the library that it came from."""
+        return with_column(self.source, ADDED, self.labels)
+
+    @property
+    def columns(self) -> pd.DataFrame:
+        """Every column of the table: its type, how it was used, and why."""
+        return self.recipe.table
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Up to five distinct views that the search found, best first."""
+        return self.model.candidates_
+
+    @property
+    def verdict(self) -> str:
+        """The result in one sentence."""
+        return self.summary["headline"]["sentence"]
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The content of the report as plain values."""
+        given = [name for name in self.given.columns if name in self.frame.columns]
+        return summarise(
+            self.model,
+            self.X,
+            self.given,
+            values=readable(self.frame.drop(columns=given), self.recipe),
+            ids=self.ids,
+            alternative=ADDED,
+            decisions=self.recipe.sentences,
+            significance=self.model._view.significance is not None,
+        )
+
+    def choose(self, number: int) -> Found:
+        """The result with another of the `candidates`, counted from 1; nothing is searched again."""
+        return replace(self, model=copy(self.model).choose(number))
+
+    def tested(self, progress: Callback | None = None) -> Found:
+        """The result with its test of significance."""
+        model = copy(self.model)
+        used = [*(column.name for column in self.recipe.columns), *self.given.columns]
+        model.assess_significance(progress, witnesses=other_columns(self.frame, used))
+        return replace(self, model=model)
+
+    def predict(self, table: Any) -> np.ndarray:
+        """The new clusters of other rows, from a table with the same columns, shape (m,)."""
+        return np.asarray(self.model.predict(self.recipe.apply(as_pandas(table))))
+
+    def describe(self) -> pd.DataFrame:
+        """What sets each cluster apart: one row for each cluster and column, the largest differences first.
+
+        Returns
+        -------
+        DataFrame
+            cluster, rows, column, level (for categories), inside and outside (the mean, or the share of the level,
+            among the cluster's rows and among all others) and effect (Cohen's d or h).
+        """
+        rows = [
+            {
+                "cluster": cluster["code"],
+                "rows": cluster["rows"],
+                "column": feature["name"],
+                "level": feature["level"],
+                "inside": feature["inside"],
+                "outside": feature["outside"],
+                "effect": feature["effect"],
+            }
+            for cluster in self.summary["clusters"]
+            for feature in cluster["features"]
+        ]
+        return pd.DataFrame(rows, columns=["cluster", "rows", "column", "level", "inside", "outside", "effect"])
+
+    def plot(self, *, axes: Any = None) -> np.ndarray:
+        """Draw what was given and what was found, side by side in the same learnt directions.
+
+        Parameters
+        ----------
+        axes : sequence of two matplotlib Axes, optional
+
+        Returns
+        -------
+        array of matplotlib Axes
+        """
+        from ..report.plotting import plot_views
+
+        return plot_views(np.asarray(self.model.transform(self.X)), self.given.iloc[:, 0], self.labels, axes)
+
+    def report(self, path: str | os.PathLike) -> None:
+        """Write the report of the command line: one self-contained HTML file."""
+        write_report(path, self.summary)
+
+    def __str__(self) -> str:
+        return "\n".join([self.verdict, *(cluster["sentence"] for cluster in self.summary["clusters"])])
+
+    def __repr__(self) -> str:
+        return f"<altclust.Found: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th {HEAD}>{escape(cluster['name'])}</th><td {CELL}>{escape(cluster['sentence'])}</td></tr>"
+            for cluster in self.summary["clusters"]
+        )
+        return f"<p>{escape(self.verdict)}</p><table>{rows}</table>{picture(self.plot, 2)}"

@@ -1,0 +1,189 @@
+"""The type of each column, by rules that are told in one line each and can be overridden."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from ..base.errors import InputError, short_repr
+from .numerals import Numerals, read_numerals
+from .values import as_float, is_text, labels
+
+TYPES = {  # and the rule by which a column gets it
+    "number": "numbers with many different values",
+    "ordered": "numbers with few different values, such as ratings and years",
+    "category": "words or codes, each in several rows",
+    "yes/no": "two values: yes and no, true and false, or 1 and 0",
+    "date": "dates such as 2026-11-16, counted in years",
+    "money": "numbers with a currency",
+    "percent": "numbers with a per cent sign",
+    "identifier": "a different value in every row, in order or named as an identifier",
+    "text": "many different texts",
+}
+MEASURED = ("number", "money", "percent", "date", "ordered")
+LEVELLED = ("category", "yes/no")
+FEW = 12  # most values of a column that counts as a rating or as a category
+MOST_ASKED = 200  # of a category that was asked for
+ROWS_EACH = 4  # mean number of rows per value, from which values count as few
+YES_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
+IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
+CODE = re.compile(
+    r"(.*[\W_])?(zip|zip_?codes?|post_?codes?|postal(_?codes?)?|plz|phone|telephone|fax|iban|ean|isbn|sku)",
+    re.IGNORECASE,
+)
+ISO_DATE = r"\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?\s*"
+YEAR = 365.2425 * 86_400.0  # seconds
+
+
+@dataclass(frozen=True)
+class TypedColumn:
+    """A column with its type.
+
+    Attributes
+    ----------
+    kind : str
+        One of `TYPES`.
+    why : str
+        The rule, in a few words.
+    numerals : Numerals or None
+        The cells as numbers; None for categories and text.
+    levels : tuple of str
+        The different values as text, in order; empty for numbers with many values.
+    missing : int
+        Number of missing cells.
+    distinct : int
+        Number of different values.
+    """
+
+    kind: str
+    why: str
+    numerals: Numerals | None
+    levels: tuple[str, ...]
+    missing: int
+    distinct: int
+
+
+def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | None = None) -> TypedColumn:
+    """The type of a column.
+
+    Parameters
+    ----------
+    cells : Series
+    wanted : str, optional
+        The type that the user chose, one of `TYPES`.
+    decimal : "." or ",", optional
+        The decimal mark of numbers that are written as text. Default: the one with which all cells are numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from altclust.tables.column_types import column_type
+    >>> column_type(pd.Series(["$3,788.26", "$12", "$1,250.00"])).kind
+    'money'
+    """
+    if wanted is not None:
+        return _as_wanted(cells, wanted, decimal)
+    if _is_date(cells):
+        return _numeric("date", "dates", years_of(cells))
+    found = numbers_of(cells, decimal)
+    if found is None:
+        return _words(cells)
+    values = found.values[~np.isnan(found.values)]
+    if found.unit:
+        return _numeric(found.unit, "a currency" if found.unit == "money" else "a per cent sign", found)
+    name = str(cells.name).strip()
+    if _has_leading_zeros(cells) or (CODE.fullmatch(name) and _whole(values)):
+        return replace(_words(cells), why="codes, not amounts")
+    if np.array_equal(np.unique(values), [0.0, 1.0]):
+        return replace(_words(cells), kind="yes/no", why="1 and 0")
+    if _counts_rows(name, values, len(cells)):
+        return _numeric("identifier", "row numbers", found)
+    number = _numeric("number", "numbers", found)
+    return replace(number, kind="ordered", why=f"numbers with {number.distinct} values") if number.levels else number
+
+
+def numbers_of(cells: pd.Series, decimal: str | None = None) -> Numerals | None:
+    """The cells as numbers; None where most are not."""
+    typed = as_float(cells)
+    if typed is not None:
+        return Numerals(typed, [])
+    return read_numerals(labels(cells), decimal) if is_text(cells) else None
+
+
+def _as_wanted(cells: pd.Series, wanted: str, decimal: str | None) -> TypedColumn:
+    if wanted not in TYPES:
+        raise InputError(f"is not a type: choose one of {', '.join(TYPES)}.", argument="types", value=wanted)
+    if wanted in ("category", "yes/no", "identifier", "text"):
+        return replace(_words(cells), kind=wanted, why="as asked")
+    found = years_of(cells) if wanted == "date" else numbers_of(cells, decimal)
+    if found is None or np.isnan(found.values).all():
+        text = labels(cells).dropna()
+        such = f" (such as {short_repr(text.iloc[0])})" if len(text) else ""
+        what = "dates such as 2026-11-16" if wanted == "date" else "numbers"
+        problem = f"asks for {what} in column {str(cells.name)!r}, which has others{such}: choose another type."
+        raise InputError(problem, argument="types", value=wanted)
+    most = {"number": 0, "ordered": MOST_ASKED}.get(wanted, FEW)
+    return _numeric(wanted, "as asked", found, most)
+
+
+def _numeric(kind: str, why: str, found: Numerals, most: int = FEW) -> TypedColumn:
+    there = found.values[~np.isnan(found.values)]
+    different = np.unique(there)
+    few = 2 <= len(different) <= most and (len(different) == 2 or len(different) * ROWS_EACH <= len(there))
+    levels = tuple(f"{value:.15g}" for value in different) if few else ()
+    return TypedColumn(kind, why, found, levels, int(np.isnan(found.values).sum()), len(different))
+
+
+def _words(cells: pd.Series) -> TypedColumn:
+    text = labels(cells)
+    counts = text.value_counts()
+    levels = tuple(sorted(map(str, counts.index)))
+    missing, distinct = int(text.isna().sum()), len(levels)
+    if {level.strip().lower() for level in levels} in YES_NO:
+        kind, why = "yes/no", " and ".join(sorted(levels, reverse=True))
+    elif distinct <= min(FEW, len(cells) / 2):
+        kind, why = "category", f"{distinct} values"
+    elif distinct == len(cells) - missing and IDENTIFIER.fullmatch(str(cells.name).strip()):
+        kind, why = "identifier", "a name for every row"
+    else:
+        kind, why = "text", f"text with {distinct} values"
+    return TypedColumn(kind, why, None, levels, missing, distinct)
+
+
+def _whole(values: np.ndarray) -> bool:
+    return bool(np.all(values == np.round(values)))
+
+
+def _counts_rows(name: str, values: np.ndarray, rows: int) -> bool:
+    """Whether whole numbers, all different, are in a row or named as an identifier."""
+    if len(values) != rows or rows <= 2 or not _whole(values) or len(np.unique(values)) != rows:
+        return False
+    return bool(values.max() - values.min() == rows - 1) or IDENTIFIER.fullmatch(name) is not None
+
+
+def _has_leading_zeros(cells: pd.Series) -> bool:
+    """Whether cells such as 01067 show that the digits are not an amount."""
+    return is_text(cells) and bool(labels(cells).dropna().str.fullmatch(r"\s*0\d+\s*").any())
+
+
+def _is_date(cells: pd.Series) -> bool:
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return True
+    if not is_text(cells):
+        return False
+    text = labels(cells).dropna()
+    if not len(text) or not re.fullmatch(ISO_DATE, str(text.iloc[0])):
+        return False
+    return bool(text.str.fullmatch(ISO_DATE).mean() >= 0.9)
+
+
+def years_of(cells: pd.Series) -> Numerals:
+    """Dates as years with decimals; NaN where a cell is not a date."""
+    text = cells if pd.api.types.is_datetime64_any_dtype(cells.dtype) else labels(cells)
+    times = pd.to_datetime(text, errors="coerce", utc=True, format=None if text is cells else "ISO8601")
+    seconds = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=float)
+    foreign = [] if text is cells else text[np.isnan(seconds) & text.notna().to_numpy()].tolist()
+    return Numerals(1970 + seconds / YEAR, foreign)

@@ -1,0 +1,159 @@
+"""Numbers that are written as text: with thousands separators, decimal commas, currencies and per cent signs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+LOOKED_AT = 1000  # different cells that can cast doubt on decimal points
+MOSTLY = 0.9  # share of numbers from which a column counts as numeric
+CURRENCY = r"[$€£¥₹]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|NZD|BRL|MXN|ZAR"
+NUMERAL = re.compile(
+    rf"(?P<sign>[-+−]?)\s*(?P<before>{CURRENCY})?\s*(?P<core>[-+−]?[\d.,][\d.,'’\s]*(?:[eE][+-]?\d+)?)"
+    rf"\s*(?P<after>{CURRENCY}|%)?"
+)
+COMMA_THOUSANDS = frozenset(("$", "US$", "USD", "£", "GBP"))  # where a comma is never decimal
+GROUPS = re.compile(r"(?<=\d)['’\s](?=\d{3}(?!\d))")  # 1 234 567 and 1'234'567
+EXPONENT = r"([eE][+-]?\d+)?"
+READINGS = {  # of a number, by its decimal mark: no number below 1,000 has a thousands separator
+    ".": re.compile(rf"[+-]?(?=[.]?\d)(\d*|[1-9]\d{{0,2}}(,\d{{3}})+)([.]\d*)?{EXPONENT}"),
+    ",": re.compile(rf"[+-]?(?=[,]?\d)(\d*|[1-9]\d{{0,2}}([.]\d{{3}})+)(,\d*)?{EXPONENT}"),
+}
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """The numbers that the cells of a column spell.
+
+    Attributes
+    ----------
+    values : array, shape (n,)
+        NaN where a cell is missing or not a number.
+    foreign : list of str
+        Cells that are neither missing nor numbers.
+    unit : str
+        "money", "percent" or "".
+    decimal : str
+        The decimal mark, "." or ",".
+    example : str
+        How the first cell with a comma or a unit was read, as text; "" if there is none.
+    doubt : str
+        Why another decimal mark is as likely, with two cells; "" if there is no doubt.
+    """
+
+    values: np.ndarray
+    foreign: list[str]
+    unit: str = ""
+    decimal: str = "."
+    example: str = ""
+    doubt: str = ""
+
+
+def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | None:
+    """The numbers that cells spell, read with one decimal mark for all of them; None where most are not numbers.
+
+    Parameters
+    ----------
+    text : Series of str, None where missing
+    decimal : "." or ",", optional
+        The decimal mark. Default: the one with which all cells are numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from altclust.tables.numerals import read_numerals
+    >>> read_numerals(pd.Series(["1.234,50", "999,00", "2.000"])).values.tolist()
+    [1234.5, 999.0, 2000.0]
+    """
+    codes, cells = pd.factorize(text)
+    rows = np.bincount(codes[codes >= 0], minlength=len(cells))
+    plain = np.array(pd.to_numeric(cells, errors="coerce"), dtype=float)
+    strange = np.flatnonzero(np.isnan(plain))
+    if len(cells) == 0 or (len(strange) == 0 and decimal != ","):
+        return Numerals(_take(plain, codes), [], doubt="" if decimal else _doubt_of_points(cells[:LOOKED_AT]))
+    if len(strange) and not any(NUMERAL.fullmatch(str(cells[i]).strip("() \t")) for i in strange):
+        # no other way of writing numbers: the usual case of a column of words
+        return _with_foreign(plain, codes, rows, cells)
+    parts = [_parts(str(cell)) for cell in cells]
+    cores = [part[0] for part in parts]
+    fits = {mark: np.array([bool(form.fullmatch(core)) for core in cores]) for mark, form in READINGS.items()}
+    either = fits["."] | fits[","] | ~np.isnan(plain)
+    if rows[~either].sum() > (1 - MOSTLY) * rows.sum():
+        return None
+    units = {part[1] for part, known in zip(parts, either, strict=True) if known and part[1]}
+    doubt = ""
+    if decimal is None:
+        decimal, doubt = _decimal(cells, cores, fits, units)
+    values = np.array([_value(core, decimal) if ok else np.nan for core, ok in zip(cores, fits[decimal], strict=True)])
+    values = np.where(np.isnan(values) & ~fits[","], plain, values)  # "inf" and "1e400"
+    unit = "percent" if units == {"%"} else "money" if units and "%" not in units else ""
+    marked = [i for i, part in enumerate(parts) if ("," in part[0] or part[1]) and not np.isnan(values[i])]
+    example = f"{str(cells[marked[0]]).strip()!r} is {values[marked[0]]:.15g}" if marked else ""
+    foreign = [str(cell) for cell, value in zip(cells, values, strict=True) if np.isnan(value)]
+    return Numerals(_take(values, codes), foreign, unit, decimal, example, doubt)
+
+
+def _with_foreign(plain: np.ndarray, codes: np.ndarray, rows: np.ndarray, cells: pd.Index) -> Numerals | None:
+    strange = np.isnan(plain)
+    if rows[strange].sum() > (1 - MOSTLY) * rows.sum():
+        return None
+    return Numerals(_take(plain, codes), [str(cell) for cell in cells[strange]])
+
+
+def _take(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    found = np.append(values, np.nan)[codes]
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _parts(cell: str) -> tuple[str, str]:
+    """The digits and marks of a cell, and its unit; the cell itself where it is no number."""
+    cell = cell.strip()
+    in_brackets = cell.startswith("(") and cell.endswith(")")  # a negative amount
+    found = NUMERAL.fullmatch(cell[1:-1].strip() if in_brackets else cell)
+    if found is None or (found["before"] and found["after"]):
+        return cell, ""
+    sign = "-" if in_brackets else found["sign"]
+    core = GROUPS.sub("", found["core"].strip())
+    return (sign + core).replace("−", "-"), found["before"] or found["after"] or ""
+
+
+def _decimal(cells: pd.Index, cores: list[str], fits: dict[str, np.ndarray], units: set[str]) -> tuple[str, str]:
+    """The decimal mark with which all cells are numbers, and why that is in doubt."""
+    only_point, only_comma = fits["."] & ~fits[","], fits[","] & ~fits["."]
+    if only_point.any() and only_comma.any():
+        one, other = (str(cells[np.argmax(only)]).strip() for only in (only_point, only_comma))
+        return ".", f"{one!r} has a decimal point and {other!r} a decimal comma"
+    if only_comma.any():
+        return ",", ""
+    both = [i for i in np.flatnonzero(fits["."]) if fits[","][i] and ("," in cores[i] or "." in cores[i])]
+    commas = [i for i in both if "," in cores[i]]
+    if only_point.any() or not commas or (units and units <= COMMA_THOUSANDS):
+        return ".", ""
+    whole = [abs(float(core)) for core in cores if re.fullmatch(r"[+-]?\d+", core)]
+    if len(commas) == len(both) and whole and 100 <= max(whole) < 1000:
+        return ".", ""  # numbers below 1,000 have no comma: it separates thousands
+    pair = [commas[0], next((i for i in both if i not in commas), commas[-1])]
+    told = [
+        f"{str(cells[i]).strip()!r} is {_value(cores[i], '.'):.15g} or {_value(cores[i], ','):.15g}"
+        for i in dict.fromkeys(pair)
+    ]
+    return ".", ", ".join(told)
+
+
+def _doubt_of_points(cells: pd.Index) -> str:
+    """Why points may separate thousands in cells that are all numbers with decimal points."""
+    dotted = [str(cell).strip() for cell in cells if "." in str(cell)]
+    whole = [cell for cell in map(str, cells) if re.fullmatch(r"\s*[+-]?[1-9]\d\d\s*", cell)]
+    if not dotted or not whole or not all(re.fullmatch(r"[+-]?[1-9]\d{0,2}[.]\d{3}", cell) for cell in dotted):
+        return ""
+    return (
+        f"{dotted[0]!r} beside {whole[0].strip()!r} is {_value(dotted[0], '.'):.15g} or {_value(dotted[0], ','):.15g}"
+    )
+
+
+def _value(core: str, decimal: str) -> float:
+    core = core.replace("." if decimal == "," else ",", "")
+    return float(core.replace(",", "."))

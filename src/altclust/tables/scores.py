@@ -1,0 +1,101 @@
+"""Columns with few values as normal scores, so that no single column has gaps and only associations make clusters.
+
+A column with few values is seen as a normal variable of which only the interval is known: its levels share the real
+line in the proportions of their rows, and a row's value is drawn within the interval of its level. By itself such a
+column is a bell curve, whatever its levels are; what it has in common with other columns remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+from sklearn.utils.extmath import randomized_svd
+
+SOME_ROWS = 2000  # from which the order of levels is learnt
+MOST_AXES = 10
+NEARLY = 0.7  # of the best axis
+LEAST = 1e-12  # probability, so that no value is infinite
+STEADY = 10  # rows of a level at which its place counts half
+
+
+def normal_scores(codes: np.ndarray, shares: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """A normal value within the interval of each row's level.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        The level of every row, from the lowest interval to the highest; −1 is unknown and gives 0, the mean.
+    shares : array, shape (levels,)
+        The share of the rows that each level has, which is the probability of its interval.
+    draws : array, shape (n,)
+        Uniform numbers between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.tables.scores import normal_scores
+    >>> normal_scores(np.array([0, 1, -1]), np.array([0.5, 0.5]), np.array([0.5, 0.5, 0.5])).round(2).tolist()
+    [-0.67, 0.67, 0.0]
+    """
+    below = np.cumsum(shares) - shares
+    place = below[codes] + shares[codes] * draws
+    return np.where(codes < 0, 0.0, ndtri(np.clip(place, LEAST, 1 - LEAST)))
+
+
+def row_draws(rows: np.ndarray, columns: Sequence[str]) -> np.ndarray:
+    """Uniform numbers that depend on the content of each row only, shape (n, columns).
+
+    The same row always gets the same numbers, wherever it stands in a table; equal rows get different ones.
+
+    Parameters
+    ----------
+    rows : array, shape (n, d)
+    columns : sequence of str
+        Names of the columns that need draws.
+    """
+    keys = pd.util.hash_pandas_object(pd.DataFrame(np.ascontiguousarray(rows)), index=False)
+    keys = keys.to_numpy() + keys.groupby(keys).cumcount().to_numpy(dtype=np.uint64)
+    names = pd.util.hash_array(np.array(columns, dtype=object), categorize=False)
+    mixed = [pd.util.hash_array(keys ^ name) >> np.uint64(11) for name in names]
+    return (np.column_stack(mixed) + 0.5) / 2.0**53
+
+
+def leading_axes(features: np.ndarray) -> np.ndarray:
+    """The rows on the leading axes of a factor analysis of mixed data, shape (n, axes).
+
+    Parameters
+    ----------
+    features : array, shape (n, m)
+        All columns, centred: numbers with unit variance, a level as its indicator over the root of its share.
+    """
+    left, strengths, _ = randomized_svd(features, min(MOST_AXES, *features.shape), random_state=0)
+    return left * strengths
+
+
+def ordered_levels(codes: np.ndarray, axes: np.ndarray, count: int) -> np.ndarray:
+    """The levels of a category in their order on the leading axis that tells them apart best.
+
+    Columns that share an axis get orders that agree, so that their association is kept.
+
+    Parameters
+    ----------
+    codes : int array, shape (n,)
+        The level of every row.
+    axes : array, shape (n, r)
+        From `leading_axes`.
+    count : int
+        Number of levels.
+
+    Returns
+    -------
+    int array, shape (levels,)
+        The levels, first to last; those with few rows are near the middle.
+    """
+    rows = np.bincount(codes, minlength=count)
+    means = np.eye(count)[codes].T @ axes / np.maximum(rows, 1)[:, None]
+    strength = rows @ means**2
+    best = np.argmax(strength >= NEARLY * strength.max())  # the first of those that are nearly as good
+    return np.argsort(means[:, best] * rows / (rows + STEADY), kind="stable")

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import altclust
+from altclust import InputError, find
+from altclust.core.metrics import nmi
+
+N = 120
+
+
+def customers():
+    rng = np.random.default_rng(0)
+    known, hidden = rng.integers(0, 2, (2, N))
+    return pd.DataFrame(
+        {
+            "segment": np.array(["old", "new"])[known],
+            "spend": 50 * known + 10 * rng.standard_normal(N),
+            "visits": 3.0 * hidden + 0.4 * rng.standard_normal(N),
+            "price": [f"${1000 + 900 * h + 90 * abs(e):,.2f}" for h, e in zip(hidden, rng.normal(size=N), strict=True)],
+            "city": rng.choice(["Graz", "Linz", "Wien"], N),
+            "note": [f"text {i}" for i in range(N)],
+        }
+    ), hidden
+
+
+@pytest.fixture(scope="module")
+def found():
+    frame, hidden = customers()
+    return find(frame, given="segment", n_clusters=2, significance=False), frame, hidden
+
+
+def test_one_call_finds_the_hidden_clusters(found):
+    result, frame, hidden = found
+    assert nmi(result.labels, hidden) > 0.8
+    assert result.table["alternative"].tolist() == result.labels.tolist()
+    pd.testing.assert_frame_equal(result.table.drop(columns="alternative"), frame)
+    assert result.columns["type"].tolist() == ["category", "number", "number", "money", "category", "text"]
+    assert result.columns["use"].tolist() == ["given", "numbers", "numbers", "numbers", "normal scores", "left out"]
+    assert result.predict(frame).tolist() == result.labels.tolist()
+
+
+def test_the_result_is_told_in_words_and_as_a_frame(found):
+    result, _, _ = found
+    told = result.describe()
+    assert set(told.columns) == {"cluster", "rows", "column", "level", "inside", "outside", "effect"}
+    assert set(told.groupby("cluster")["column"].first()) <= {"visits", "price"}
+    assert result.verdict in str(result)
+    assert "visits" in str(result)
+    assert repr(result) == f"<altclust.Found: {result.verdict}>"
+    page = result._repr_html_()
+    assert "data:image/png" in page
+    assert "cluster 1" in page
+
+
+def test_the_report_and_the_plot(found, tmp_path):
+    result, _, _ = found
+    result.report(tmp_path / "view.html")
+    text = (tmp_path / "view.html").read_text(encoding="utf-8")
+    assert "4 columns clustered" in text
+    assert len(result.plot()) == 2
+
+
+def test_another_candidate_can_be_chosen(found):
+    result, _, _ = found
+    for number in range(1, len(result.candidates) + 1):
+        other = result.choose(number)
+        assert other.labels.tolist() == result.candidates[number - 1].labels.tolist()
+    assert result.choose(1).labels.tolist() == result.labels.tolist()
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas], ids=["polars", "arrow"])
+def test_frames_of_other_libraries_come_back_with_the_new_column(found, library):
+    result, frame, _ = found
+    table = library(frame)
+    other = find(table, given="segment", n_clusters=2, significance=False)
+    assert other.labels.tolist() == result.labels.tolist()
+    assert type(other.table) is type(table)
+    assert list(getattr(other.table, "column_names", other.table.columns))[-1] == "alternative"
+    assert (
+        other.table["alternative"].to_pylist() if library is not pl.DataFrame else other.table["alternative"].to_list()
+    )
+
+
+def test_labels_can_be_given_beside_the_table(found):
+    result, frame, _ = found
+    rest = frame.drop(columns="segment")
+    for given in (frame["segment"], frame["segment"].to_list(), frame[["segment"]]):
+        other = find(rest, given=given, n_clusters=2, significance=False)
+        assert other.labels.tolist() == result.labels.tolist()
+
+
+def test_the_command_line_finds_the_same(found, tmp_path, monkeypatch):
+    from altclust.apps.cli.main import main
+
+    result, frame, _ = found
+    frame.to_csv(tmp_path / "customers.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    words = ["find", "customers.csv", "--given", "segment", "--clusters", "2", "--no-significance", "--quiet"]
+    monkeypatch.setattr("sys.argv", ["altclust", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    written = json.loads((tmp_path / "altclust-out" / "figures.json").read_text())
+    assert pd.read_csv(tmp_path / "altclust-out" / "table.csv")["alternative"].tolist() == result.labels.tolist()
+    assert [tuple(row) for row in written["recipe"]["listing"]] == list(result.recipe.listing)
+
+
+def test_without_given_the_table_is_clustered_first():
+    frame, _ = customers()
+    result = find(frame[["spend", "visits"]], n_clusters=2, significance=False)
+    assert result.first is not None
+    assert nmi(result.first, result.labels) < 0.3
+
+
+def test_the_verdict_has_the_test_of_significance():
+    frame, _ = customers()
+    result = find(frame, given="segment", n_clusters=2)
+    assert result.summary["significance"]["p_value"] is not None
+    assert "ignificant" in result.verdict
+
+
+def test_mistakes_get_a_sentence():
+    frame, _ = customers()
+    for arguments, message in (
+        ({"given": "colour"}, "given='colour' is not a column: the table has 'segment', 'spend'"),
+        ({"given": "spend"}, "given='spend' has 120 different numbers"),
+        ({"given": ["a"] * 7}, "given='a' is not a column"),
+        ({"given": np.zeros(7)}, "given has 7 labels, and the table 120 rows"),
+        ({"ids": "nobody"}, "ids='nobody' is not a column of the table"),
+    ):
+        with pytest.raises(InputError, match=message):
+            find(frame, **arguments)
+    with pytest.raises(InputError, match="table has a column 'alternative' already"):
+        find(frame.assign(alternative=1))
+    with pytest.raises(InputError, match="table is a list: pass a data frame"):
+        find([1, 2])
+    with pytest.raises(InputError, match="table has two columns named 'spend'"):
+        find(pd.concat([frame, frame[["spend"]]], axis=1))
+    assert altclust.find is find
