@@ -71,6 +71,43 @@ def generated(name: str, seed: int, n: int = ROWS) -> Task:
     return Task(name, seed, data.X, np.column_stack(given), truth)
 
 
+def stretched(seed: int, n: int = ROWS) -> Task:
+    """Blobs in two planes, mixed by a matrix that stretches some directions up to ten times."""
+    rng = np.random.default_rng([77, seed])
+    d, (k, hidden) = int(rng.integers(4, 9)), rng.integers(2, 5, 2)
+    given, truth = rng.integers(0, k, n), rng.integers(0, hidden, n)
+    planes = [2.2 * rng.standard_normal((c, 2))[codes] for c, codes in ((k, given), (hidden, truth))]
+    Z = np.column_stack([*planes, np.zeros((n, d - 4))]) + rng.standard_normal((n, d))
+    first, second = (np.linalg.qr(rng.standard_normal((d, d)))[0] for _ in range(2))
+    X = Z @ (first * np.exp(rng.uniform(-1.2, 1.2, d))) @ second
+    return Task("stretched", seed, StandardScaler().fit_transform(X), given[:, None], truth)
+
+
+def sized(seed: int, n: int = 200) -> Task:
+    """A common size that dwarfs two labels of two values, in four to seven columns."""
+    rng = np.random.default_rng([78, seed])
+    d, given, truth = int(rng.integers(4, 8)), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    size = np.outer(rng.standard_normal(n), 1 + 0.15 * rng.standard_normal(d))
+    apart = sum(np.outer(codes - 0.5, rng.standard_normal(d)) for codes in (given, truth))
+    X = size + 0.25 * rng.uniform(0.8, 1.4) * apart + 0.1 * rng.standard_normal((n, d))
+    return Task("size", seed, StandardScaler().fit_transform(X), given[:, None], truth)
+
+
+def spirals(seed: int, n: int = ROWS) -> Task:
+    """Two spirals are hidden, three blobs given, and there are up to three columns of noise."""
+    rng = np.random.default_rng([79, seed])
+    given, truth = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    blobs = 4 * np.array([[0, 0], [1, 0], [0, 1]])[given] + rng.standard_normal((n, 2))
+    t = np.sqrt(rng.uniform(0.1, 1, n)) * 2.2 * np.pi
+    arms = t[:, None] * np.column_stack([np.cos(t + np.pi * truth), np.sin(t + np.pi * truth)])
+    arms += 0.35 * rng.standard_normal((n, 2))
+    X = np.column_stack([blobs, arms, rng.standard_normal((n, int(rng.integers(0, 4))))])
+    return Task("spirals", seed, StandardScaler().fit_transform(X), given[:, None], truth)
+
+
+FRESH = (stretched, sized, spirals)
+
+
 def paper() -> Iterator[Task]:
     """The paper's sets in every meaningful direction, standardised as in the paper."""
     sets = {

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..base.backend import Array
 from ..core.feature_weights import TELLING, between_shares
-from ..search.obvious import reproduced_by
 
 if TYPE_CHECKING:
     from .fitted_view import FittedView
@@ -57,7 +56,7 @@ def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str]
     columns = telling_columns(X, view.labels, names)
     shares = np.sort(np.bincount(view.labels, minlength=view.n_clusters))[::-1] / len(view.labels)
     sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
-    rule = reproduced_by(view.labels, X, names, cuts=False)  # X may be standardised: cuts would mean nothing
+    rule = view.rule
     apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
     if rule is not None:
         columns, apart = rule.columns, f"which are {rule.phrase}"

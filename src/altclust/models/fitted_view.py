@@ -16,6 +16,7 @@ from ..core.certificate import Certificate
 from ..core.embedding import KernelMap, nearest, unit_rows
 from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
+from ..search.obvious import Obvious
 from ..search.significance import AssessOptions, Recipe, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
@@ -83,6 +84,7 @@ class FittedView:
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
     significance: Significance | None = field(default=None, metadata=PRIVATE)
     candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
+    rule: Obvious | None = field(default=None, metadata=PRIVATE)
 
     @property
     def published(self) -> dict[str, Any]:
@@ -117,6 +119,9 @@ class FittedView:
         found = assess(
             self.search, self.searched_labels, self.recipe, options, n_jobs=n_jobs, progress=progress, rng=rng
         )
+        if found is not None:
+            others = () if self.tuning is None else self.tuning.obvious
+            found = found.with_obvious(self.rule, others)
         return replace(self, significance=found)
 
     def witnessed(self, others: pd.DataFrame, given: list[np.ndarray], rng: np.random.Generator) -> FittedView:

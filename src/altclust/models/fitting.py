@@ -22,6 +22,7 @@ from ..core.metrics import overlap
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
+from ..search.obvious import reproduced_by
 from ..search.resolve import resolve_parameters
 from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
@@ -57,13 +58,16 @@ def fit_in_memory(
     logger.info("engine %s: %s", kind, reason)
     with fitting_threads(len(centred)):
         parameters, search, tuning = resolved or resolve_parameters(
-            spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback
+            spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
         means = cache(partial(GivenMeans.fit, centred, given))  # the same for all views
 
         def fitted(place: int, parameters: Parameters, options: SolveOptions) -> FittedView:
             found = _fitted(centred, mean, given, means, parameters, options, kind, reason, model, rng)
-            return replace(found, tuning=tuning, **how_found(tuning, place, search, parameters, found.n_components))
+            # X may be standardised: cuts would mean nothing
+            rule = None if tuning is None else reproduced_by(found.labels, centred, names, cuts=False)
+            again = how_found(tuning, place, search, parameters, found.n_components)
+            return replace(found, tuning=tuning, rule=rule, **again)
 
         view = fitted(0, parameters, options)
         warn_of_rank(spec.n_components, view.n_components)

@@ -95,6 +95,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     subspace : array of shape (n_features, m), optional
         Orthonormal columns in whose span directions are sought. Default: all directions; if a table has more than 200
         columns, the search chooses its leading principal directions or a few columns that stand out.
+    keep_obvious : bool
+        Whether the search may choose a view that columns with few values reproduce. Default: such views are listed in
+        ``significance_.obvious``, and the search goes on without these columns.
     scaling : {"balanced", "paper"}
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
@@ -188,6 +191,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "degree_floor": [Interval(Real, 0, 1e3, closed="both"), StrOptions({"auto"})],
         "pull": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
         "subspace": ["array-like", None],
+        "keep_obvious": ["boolean"],
         "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
@@ -214,6 +218,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         degree_floor: float | str = "auto",
         pull: float | str = "auto",
         subspace: Array | None = None,
+        keep_obvious: bool = False,
         scaling: str = "balanced",
         solver: str | Solver[Objective] = "auto",
         init: str | Array = "spectral",
@@ -236,6 +241,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.degree_floor = degree_floor
         self.pull = pull
         self.subspace = subspace
+        self.keep_obvious = keep_obvious
         self.scaling = scaling
         self.solver = solver
         self.init = init
@@ -295,7 +301,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         kinds: dict[str, Callable[[Any], Any]] = {"n_clusters": int, "n_components": int, "subtract_given": bool}
         kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
         found = {name: fixed(name, kind) for name, kind in kinds.items()}
-        return Spec(**found, sigma=sigma, scaling=self.scaling, init=self.init, subspace=self.subspace)
+        found |= {"scaling": self.scaling, "init": self.init, "subspace": self.subspace}
+        return Spec(**found, sigma=sigma, keep_obvious=bool(self.keep_obvious))
 
     def _options(self) -> SolveOptions:
         name = "ism" if isinstance(self.solver, str) and self.solver == "auto" else self.solver

@@ -20,6 +20,7 @@ from ..core.kernels import Gaussian
 from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
+from ..search.obvious import Obvious
 from ..search.significance import Significance
 from ..search.witnesses import Witness
 from .fitted_view import FittedView
@@ -121,6 +122,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
         reference = np.array(significance["reference"], dtype=float)
         significance = significance | {"reference": _shaped("reference", reference, "f", None)}
         significance["witnesses"] = tuple(_dataclass(Witness, one) for one in significance.get("witnesses", ()))
+        significance["obvious"] = tuple(_obvious(one) for one in significance.get("obvious", ()))
         significance = _dataclass(Significance, significance)
     view = FittedView(
         **plain,
@@ -208,6 +210,11 @@ def _plain(name: str, value: Any, kind: str) -> Any:
     if not valid:
         raise ValueError(f"{name} is {short_repr(value)}")
     return float(value) if kind == "float" else value
+
+
+def _obvious(plain: dict[str, Any]) -> Obvious:
+    columns = tuple(str(name) for name in plain["columns"])
+    return _dataclass(Obvious, plain | {"columns": columns})
 
 
 def _dataclass(cls: Any, plain: dict[str, Any]) -> Any:

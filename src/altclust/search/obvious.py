@@ -70,6 +70,21 @@ class Obvious:
         return self.sentence
 
 
+def few_valued(X: Array, names: Sequence[str] | None = None) -> pd.DataFrame | None:
+    """The columns with fewer than ten values, or one value in over a quarter of the rows; None if there are none."""
+    places = []
+    for j, column in enumerate(X.T):
+        counts = np.unique(column, return_counts=True)[1]
+        if len(counts) > 1 and (len(counts) < FEW_VALUES or counts.max() > ATOM * len(column)):
+            places.append(j)
+    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if places else None
+
+
+def column_name(names: Sequence[str] | None, j: int) -> str:
+    """The name of column j, or "column j"."""
+    return f"column {j}" if names is None else str(names[j])
+
+
 def reproduced_by(
     labels: np.ndarray, table: pd.DataFrame | Array, names: Sequence[str] | None = None, *, cuts: bool = True
 ) -> Obvious | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ def resolve_parameters(
     *,
     n_jobs: int | None = None,
     callback: Callback | None = None,
+    names: Sequence[str] | None = None,
 ) -> tuple[Parameters, SearchSpec, Tuning | None]:
     """Find the parameters that a spec leaves open.
 
@@ -43,6 +45,8 @@ def resolve_parameters(
         Number of parallel processes of the search.
     callback : callable, optional
         Called with a `Progress` during the search; a true return value stops it.
+    names : sequence of str, optional
+        Names of the columns.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def resolve_parameters(
     check_outliers(centred)
     spectral = isinstance(spec.init, str) and spec.init == "spectral"
     if spec.sigma is None and spectral and k != 1 and n >= FEWEST_ROWS and (k is None or k < min(n, MOST_ROWS)):
-        tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, rng=rng)
+        tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
         logger.info("chose %s", tuning.reasons)
         parameters = Parameters(**tuning.parameters)
         return parameters, SearchSpec(centred, given, replace(spec, n_clusters=parameters.n_clusters)), tuning

@@ -14,6 +14,7 @@ import pandas as pd
 from ..base.thresholds import ALTERNATIVE, DISTINCT
 from ..core.metrics import nmi_matrix
 from .criteria import criteria
+from .obvious import Obvious, reproduced_by
 from .spec import SearchSpec
 from .trials import Trial
 
@@ -22,6 +23,7 @@ ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 MENU = 5
+CHECKED = 20  # trials that may be obvious groups
 
 
 def tabulate(trials: list[Trial]) -> pd.DataFrame:
@@ -43,6 +45,13 @@ def rank(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.
 def weighted(table: pd.DataFrame) -> pd.Series:
     """The sum of the criteria times their weights."""
     return sum(weight * table[name] for name, weight in WEIGHTS.items())
+
+
+def obvious_trials(trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame) -> dict[int, Obvious]:
+    """Those of the best trials that columns with few values reproduce, with the rule."""
+    best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]
+    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False) for i in best}
+    return {i: rule for i, rule in rules.items() if rule is not None and rule.few_valued}
 
 
 def menu(trials: list[Trial], table: pd.DataFrame) -> list[int]:

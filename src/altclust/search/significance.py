@@ -8,6 +8,7 @@ table and in the directions of the view. Both must be beaten. Halves swap roles,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from ..core.metrics import nmi, normalised_cut, one_hot
 from ..core.problem import indicators, remove_given, row_space
 from .discriminants import discriminant_directions
 from .null_rows import NullRows
+from .obvious import Obvious
 from .screening import WIDE
 from .selection import rank
 from .spec import SearchSpec
@@ -85,6 +87,10 @@ class Significance:
     witnesses : tuple of Witness
         Columns that were not used and that nevertheless differ between the clusters; empty where no other columns were
         passed to `KDAC.assess_significance`.
+    obvious : tuple of Obvious
+        Clusterings that columns with few values reproduce, which the search found and left aside.
+    is_obvious : bool
+        Whether this view is one of them, because nothing else was found.
     """
 
     p_value: float
@@ -94,11 +100,21 @@ class Significance:
     reference: Array
     verdict: str
     witnesses: tuple[Witness, ...] = ()
+    obvious: tuple[Obvious, ...] = ()
+    is_obvious: bool = False
 
     @property
     def is_real(self) -> bool:
-        """Whether the view is significant at level 0.05 and halves of the rows show the same view."""
-        return is_real(self.p_value, self.stability)
+        """Whether the view is significant at level 0.05, halves of the rows show it, and it is not an obvious group."""
+        return is_real(self.p_value, self.stability) and not self.is_obvious
+
+    def with_obvious(self, rule: Obvious | None, others: Sequence[Obvious]) -> Significance:
+        """The same with the obvious groups that the search left aside, and with the rule of this view if it has one."""
+        if rule is None or not rule.few_valued:
+            return replace(self, obvious=tuple(others))
+        first = f"Not a discovery: these clusters are {rule.phrase}."
+        rest = tuple(one for one in others if one.columns != rule.columns)
+        return replace(self, obvious=(rule, *rest), is_obvious=True, verdict=first)
 
     def __str__(self) -> str:
         return " ".join([self.verdict, *map(str, self.witnesses)])

@@ -34,6 +34,8 @@ class Spec:
         How strongly W is held close to `init`.
     subspace : array, shape (d, m), or None
         Orthonormal columns in whose span directions are sought.
+    keep_obvious : bool
+        Whether a view that columns with few values reproduce may be chosen.
     """
 
     n_clusters: int | None = None
@@ -47,6 +49,7 @@ class Spec:
     degree_floor: float | None = None
     pull: float | None = None
     subspace: Array | None = None
+    keep_obvious: bool = False
 
 
 @dataclass(frozen=True)

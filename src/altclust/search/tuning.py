@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,10 @@ from ..base.validation import centre, check_given, check_rows, check_sizes, colu
 from ..core.problem import row_space
 from .checkpoints import Checkpoints
 from .heuristics import check_outliers
+from .obvious import Obvious, column_name, few_valued
 from .paper_rule import explain_paper, grid_trajectories, rank_by_quality, run_grid
 from .screening import WIDE, screen
-from .selection import explain_ranking, menu, rank
+from .selection import REJECTED, explain_ranking, menu, obvious_trials, rank
 from .spec import SearchSpec, Spec
 from .stability import stability
 from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, trajectories
@@ -55,6 +56,8 @@ class Tuning:
         The numbers of the best trial and of up to four others that are distinct from each other, best first.
     views : list of dict
         Their parameters, as in `parameters`.
+    obvious : tuple of Obvious
+        Views that columns with few values reproduce. They are not on the menu.
     """
 
     table: pd.DataFrame
@@ -65,6 +68,7 @@ class Tuning:
     trials: list[Trial]
     menu: list[int]
     views: list[dict[str, Any]]
+    obvious: tuple[Obvious, ...] = ()
 
 
 def tune(
@@ -75,6 +79,7 @@ def tune(
     n_components: int | None = None,
     novelty_weight: float | None = None,
     subtract_given: bool | None = None,
+    keep_obvious: bool = False,
     rule: str = "ranking",
     n_jobs: int | None = None,
     progress: Callback | None = None,
@@ -90,6 +95,8 @@ def tune(
     given : None, labels, or several columns of labels
     n_clusters, n_components, novelty_weight, subtract_given : optional
         Fixed values; those left out are searched for.
+    keep_obvious : bool
+        Whether a view may be chosen that columns with few values reproduce, see `Tuning.obvious`.
     rule : {"ranking", "paper"}
         "ranking": clusters that several starts find, with gaps between them, that can be predicted for left-out rows,
         with a limit on the overlap, see docs/choosing.md. "paper": the highest cluster quality among the points that
@@ -143,11 +150,12 @@ def tune(
     return search_parameters(
         centred,
         codes,
-        Spec(n_clusters, n_components, None, novelty_weight, subtract_given=subtract_given),
+        Spec(n_clusters, n_components, None, novelty_weight, subtract_given=subtract_given, keep_obvious=keep_obvious),
         rule=rule,
         n_jobs=n_jobs,
         callback=progress,
         resume=resume,
+        names=column_names(holder),
         rng=generator(random_state),
     )
 
@@ -170,9 +178,13 @@ def search_parameters(
     n_jobs: int | None = None,
     callback: Callback | None = None,
     resume: str | os.PathLike | None = None,
+    names: Sequence[str] | None = None,
     rng: np.random.Generator,
 ) -> Tuning:
-    """`tune` on validated and centred rows."""
+    """`tune` on validated and centred rows.
+
+    If columns with few values reproduce the best trial, these columns are left out and the search is repeated.
+    """
     rows = sample_rows(len(X), MOST_ROWS, rng)
     subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, rng)
     part = X[rows] if subspace is None else X[rows] @ subspace
@@ -193,6 +205,16 @@ def search_parameters(
     trials = [t for done in _follow(spec, found, follow, seed, n_jobs, report, resume) for t in done]
     with fitting_threads(len(sampled)):
         table = judge(spec, trials, np.random.default_rng(seed))
+    few = few_valued(X[rows], names) if rule == "ranking" and not fixed.keep_obvious else None
+    found_in = {} if few is None else obvious_trials(trials, table, few)
+    rules = tuple({one.columns: one for one in found_in.values()}.values())
+    if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
+        rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
+        if rest and np.ptp(X[rows][:, rest], axis=0).any():
+            without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
+            again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
+            return replace(again, obvious=(*rules, *(one for one in again.obvious if one not in rules)))
+    table.loc[list(found_in), "score"] -= REJECTED
     order = menu(trials, table)
     best = order[0]
     with fitting_threads(len(sampled)):
@@ -201,7 +223,7 @@ def search_parameters(
     table["chosen"] = np.arange(len(table)) == best
     row = table.iloc[best]
     views = [_parameters(trials[i], basis, subspace, columns, fixed) for i in order]
-    return Tuning(table, views[0], explain(row, table), float(row["score"]), rows, trials, order, views)
+    return Tuning(table, views[0], explain(row, table), float(row["score"]), rows, trials, order, views, rules)
 
 
 def _parameters(
