@@ -1,8 +1,9 @@
-"""Fit the weights of the ranking on tables to choose by, and print what it picks on sources that it did not see.
+"""Fit the weights of the ranking, and print what it picks on sources that it did not see.
 
 Every trial of a search has criteria without labels and an NMI with the hidden clustering. The weights maximise the mean
 NMI under softmax(score), a smooth form of the NMI of the trial with the highest score. What is printed for a source was
-chosen by weights that were fitted without it. ``--trials`` keeps the table of all trials, so that weights can be fitted again.
+chosen by weights that were fitted without it. ``--trials`` keeps the table of all trials, so that weights can be fitted
+again.
 """
 
 from __future__ import annotations
