@@ -11,6 +11,7 @@ import pytest
 import altclust
 from altclust import InputError, find
 from altclust.core.metrics import nmi
+from altclust.datasets import penguins
 
 N = 120
 
@@ -110,6 +111,14 @@ def test_the_command_line_finds_the_same(found, tmp_path, monkeypatch):
     written = json.loads((tmp_path / "altclust-out" / "figures.json").read_text())
     assert pd.read_csv(tmp_path / "altclust-out" / "table.csv")["alternative"].tolist() == result.labels.tolist()
     assert [tuple(row) for row in written["recipe"]["listing"]] == list(result.recipe.listing)
+
+
+def test_a_column_with_few_values_is_not_found_as_a_view():
+    birds = penguins(as_frame=True)
+    result = find(birds, given="species", significance=False)
+    assert {"island", "year", "sex"} <= set(result.X.columns)
+    for name in ("island", "year"):
+        assert nmi(result.labels, birds[name].astype(str)) < 0.1
 
 
 def test_without_given_the_table_is_clustered_first():
