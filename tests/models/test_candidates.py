@@ -14,6 +14,7 @@ from altclust.core.feature_weights import between_shares
 from altclust.core.metrics import nmi
 from altclust.datasets import penguins, views
 from altclust.models.candidates import candidate, telling_columns
+from altclust.search.obvious import reproduced_by
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,13 @@ def birds():
 @pytest.fixture(scope="module")
 def model(birds):
     data, X = birds
-    return KDAC(random_state=0).fit(X, data.given)
+    return KDAC(random_state=1).fit(X, data.given)
 
 
 def test_the_sex_of_the_penguins_comes_first_with_nothing_set(birds, model):
     data, _ = birds
     assert model.n_clusters_ == 2
-    assert nmi(model.labels_, data.alternative) >= 0.45  # pin: 0.48 to 0.59 on four seeds
+    assert nmi(model.labels_, data.alternative) >= 0.5
     assert model.overlap_ < 0.05
 
 
@@ -54,7 +55,7 @@ def test_the_menu_is_of_distinct_views_of_all_rows(birds, model):
 
 def test_another_view_is_chosen_without_a_search(birds):
     data, X = birds
-    model = KDAC(random_state=0).fit(X, data.given)
+    model = KDAC(random_state=1).fit(X, data.given)
     second = model.candidates_[1]
     assert model.choose(2) is model
     assert np.array_equal(model.labels_, second.labels)
@@ -125,5 +126,5 @@ def test_a_view_that_a_column_reproduces_is_told_as_such():
     year = rng.integers(0, 2, 120)
     X = np.column_stack([rng.normal(size=120), year])
     view = KDAC(2, sigma=1.0, n_components=1, init=np.array([[0.0], [1.0]]), random_state=0).fit(X)._view
-    view = replace(view, labels=year)
+    view = replace(view, labels=year, rule=reproduced_by(year, X, ["size", "year"], cuts=False))
     assert candidate(view, np.nan, X, ["size", "year"]).sentence.endswith("which are the column year.")

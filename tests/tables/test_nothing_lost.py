@@ -253,7 +253,7 @@ def test_times_and_dictionaries_of_times(tmp_path):
         writer.write_table(rows)
     table = read_table(tmp_path / "rows.arrow")
     assert table.frame["clock"].tolist()[:2] == ["00:00:00.000000001", "00:00:01.000000001"]
-    assert "when (dates)" in " ".join(learn_recipe(table.frame).sentences)
+    assert "when (date, 2 values)" in " ".join(learn_recipe(table.frame).sentences)
     table.add(tmp_path / "back.arrow", pd.DataFrame({"new": [0, 1, 1]}))
     with pa.OSFile(str(tmp_path / "back.arrow")) as file:
         assert pa.ipc.open_file(file).read_all().drop_columns(["new"]).equals(rows)

@@ -5,12 +5,13 @@ import pandas as pd
 from altclust.tables.other_columns import other_columns
 
 
-def test_numbers_categories_and_dates_but_no_names_and_nothing_that_was_used():
+def test_numbers_categories_and_dates_but_no_names_or_row_numbers_and_nothing_that_was_used():
     n = 40
     frame = pd.DataFrame(
         {
             "used": ["1"] * n,
-            "size": [str(i) for i in range(n)],
+            "size": [str(i / 2) for i in range(n)],
+            "row": [str(i) for i in range(n)],
             "sex": ["f", "m"] * (n // 2),
             "name": [f"person {i}" for i in range(n)],
             "day": [f"2020-01-{1 + i % 28:02d}" for i in range(n - 1)] + [""],
@@ -21,6 +22,6 @@ def test_numbers_categories_and_dates_but_no_names_and_nothing_that_was_used():
     found = other_columns(frame, ["used", "absent"])
     assert set(found.columns) == {"size", "sex", "day", "when", "date"}
     assert found["size"].dtype == float
-    assert pd.api.types.is_datetime64_any_dtype(found["when"])
-    assert pd.api.types.is_datetime64_any_dtype(found["date"])
+    assert found["when"].between(2019.99, 2020.01).all()  # in years
+    assert found["date"].between(2020.99, 2021.2).all()
     assert other_columns(frame[["used", "name"]], ["used"]) is None

@@ -21,6 +21,7 @@ from .trials import Trial
 SMALLEST = 0.03  # share of rows below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
+CLEAR, MIXED = 1.0, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
@@ -38,7 +39,8 @@ def rank(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.
     """The table of the trials with all criteria, and a score by which to choose."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng)], axis=1)
     rejected = (table["smallest"] < SMALLEST) | (table["overlap"] > ALTERNATIVE)
-    table["score"] = weighted(table) - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
+    mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
+    table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
     return table
 
 

@@ -82,17 +82,18 @@ def names(folder):
 
 
 def test_find_writes_labels_figures_and_a_report(folder, altclust):
-    shape = ("--clusters", "2", "--components", "1")
+    shape = ("--drop", "truth", "--clusters", "2", "--components", "1")
     done = altclust("find", "customers.csv", "--given", "segment", *shape, "--out", "views")
     assert done.returncode == 0, done.stderr
     assert "Alternative clustering" in done.stdout
-    assert "Left out: name (constant)." in words(done.stderr)
-    assert "Used by their associations with other columns: truth (category, 2 values)." in words(done.stderr)
+    assert "name (constant)" in words(done.stderr)
+    assert "truth (as asked)" in words(done.stderr)
     assert "Used as numbers: spend, visits, age, height." in words(done.stderr)
     table = pd.read_csv(folder / "views" / "table.csv")
     assert nmi(table["alternative"], table["truth"]) > 0.9
     run = json.loads((folder / "views" / "figures.json").read_text())
-    assert run["command"] == "altclust find customers.csv --given segment --clusters 2 --components 1 --out views"
+    asked = "--given segment --drop truth --clusters 2 --components 1 --out views"
+    assert run["command"] == f"altclust find customers.csv {asked}"
     figures = only_view(folder / "views")
     assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
@@ -402,7 +403,7 @@ def test_tune_shows_the_criteria_of_the_ranking(folder, altclust):
         assert f" {head} " in words(done.stdout)
     assert "nan" not in done.stdout
     table = pd.read_csv(folder / "altclust-out" / "tuning.csv")
-    assert {"agreement", "gap", "linear", "persistence", "stability", "score"} <= set(table.columns)
+    assert {"agreement", "contrast", "mixture", "evenness", "stability", "score"} <= set(table.columns)
 
 
 def test_tune_by_the_papers_rule(folder, altclust):

@@ -116,7 +116,7 @@ def test_a_mistake_is_told_in_one_sentence(page):
     page.multiselect[0].set_value(["height"]).run()
     page.button(key="find").click().run()
     finished(page)
-    assert "is an identifier or a measurement" in page.error[0].value
+    assert "as measurements have" in page.error[0].value
 
 
 def test_a_column_that_becomes_known_is_no_longer_looked_at(page):

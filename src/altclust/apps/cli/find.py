@@ -80,28 +80,28 @@ def find(
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
     first = None
-    searching = live(SEARCHING, lambda: start_searchers(options.n_jobs))
-    with claim(task, options, FIND_FILES), searching as bar:
-        if task.given is None:
-            bar.stage("Clustering the table first")
-            first = _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_
-            task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
-            counts = ", ".join(map(str, np.bincount(first)))
-            say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
-            bar.stage(SEARCHING)
-        model = _model(options, bar, fixed).fit(task.X, task.given)
-        choose_view(model, view, bar.interrupted)
-        early = bar.interrupted
-    shown = not (options.as_json or options.quiet)
-    if shown:
-        show_answer(answer(task, model, why), [] if task.given is None else list(task.given.columns))
-    tested = significance and not early
-    with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
-        if tested:
-            model.assess_significance(bar.update, witnesses=other_columns_of(task))
+    with claim(task, options, FIND_FILES):
+        with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
+            if task.given is None:
+                bar.stage("Clustering the table first")
+                first = _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_
+                task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
+                counts = ", ".join(map(str, np.bincount(first)))
+                say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
+                bar.stage(SEARCHING)
+            model = _model(options, bar, fixed).fit(task.X, task.given)
+            choose_view(model, view, bar.interrupted)
             early = bar.interrupted
-        bar.write()
-        figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
+        shown = not (options.as_json or options.quiet)
+        if shown:
+            show_answer(answer(task, model, why), [] if task.given is None else list(task.given.columns))
+        tested = significance and not early
+        with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
+            if tested:
+                model.assess_significance(bar.update, witnesses=other_columns_of(task))
+                early = bar.interrupted
+            bar.write()
+            figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
     if options.as_json:
         print(as_json(figures))
     elif shown:
