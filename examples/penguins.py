@@ -40,7 +40,7 @@ def draw(model: KDAC, X: pd.DataFrame, birds: Dataset) -> Figure:
     for axis, kinds, title in zip(axes, (found, sex), ("Found by altclust", "Sex, which was not used"), strict=True):
         for kind, colour, marker in zip(np.unique(kinds), ("#0072b2", "#e69f00"), "os", strict=True):
             some = kinds == kind
-            axis.scatter(along[some], heights[some], 18, colour, marker, alpha=0.8, linewidths=0, label=kind)
+            axis.scatter(along[some], heights[some], 18, colour, marker=marker, alpha=0.8, linewidths=0, label=kind)
         axis.set(title=title, xlabel="learnt direction", yticks=range(len(names)), yticklabels=names)
         axis.legend(loc="upper right", fontsize=8)
     return figure
@@ -63,7 +63,8 @@ def main() -> None:
     table.add_row("agreement with sex", f"{right:.0%} of the birds, NMI {nmi(model.labels_, birds.alternative):.2f}")
     table.add_row("agreement with species", f"NMI {model.overlap_:.3f}  (0 is independent)")
     table.add_row("why this view", model.tuning_.reasons)
-    table.add_row("significance", model.significance_.verdict)
+    sex = np.array(["female", "male"])[birds.alternative]
+    table.add_row("significance", str(model.assess_significance(witnesses=pd.DataFrame({"sex": sex}))))
     for number, other in enumerate(model.candidates_[1:], 2):
         table.add_row(f"view {number}", str(other))
     console = Console()
@@ -71,7 +72,7 @@ def main() -> None:
 
     out.mkdir(parents=True, exist_ok=True)
     draw(model, X, birds).savefig(out / "penguins.png", dpi=150)
-    measured = pd.DataFrame(birds.X, columns=X.columns)  # in millimetres and grams
+    measured = pd.DataFrame(birds.X, columns=X.columns).assign(sex=sex)  # in millimetres and grams
     model.report(out / "report.html", X, species, name="penguins", values=measured)
     console.print(f"Open {out / 'report.html'} in a browser; {out / 'penguins.png'} shows every bird.", markup=False)
 

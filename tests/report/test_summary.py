@@ -215,8 +215,8 @@ def test_a_column_that_was_not_used_is_in_the_headline():
     assert "Agrees with b" in found["sentence"]
     assert "Agrees with c" not in found["sentence"]
     weak = said(significance=CHANCE | {"witnesses": agrees})
-    assert weak["badge"] == "Not significant, but agrees with a column that was not used"
-    assert weak["sentence"].startswith("Not significant: ")
+    assert weak["badge"] == "Confirmed by a column that was not used; no clear gap"
+    assert "rows without clusters look as clear. Agrees with a" in weak["sentence"]
 
 
 def test_the_rule_that_reproduces_the_clusters_is_in_the_headline():

@@ -16,7 +16,7 @@ CARRIED = 0.7  # total weight of the features that are named
 
 BADGES = {
     "obvious": "Obvious groups",
-    "witnessed": "Not significant, but agrees with a column that was not used",
+    "witnessed": "Confirmed by a column that was not used; no clear gap",
     "clear": "New and significant",
     "first": "Significant",
     "shaky": "Significant, but not stable",
@@ -62,7 +62,7 @@ def headline(
         tone (a key of `BADGES`), badge and sentence.
     """
     tone = _tone(overlap, significance, rule)
-    start = {"chance": "Not significant: ", "witnessed": "Not significant: ", "known": "Not new: "}.get(tone, "")
+    start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
     carried = _main_features(weights, alone) if rule is None else rule["phrase"]
     parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), carried]
     sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
