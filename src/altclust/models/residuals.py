@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
-from ..core.problem import indicators
+from ..core.problem import indicators, row_space
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class GivenMeans:
         """From the centred rows X and the codes of every given clustering, −1 for unknown."""
         Y = indicators(given, len(X), "paper")
         effects = np.linalg.lstsq(Y, X, rcond=None)[0]
+        inside, basis = row_space(X) if X.shape[1] >= len(X) else (X, None)  # no covariance of thousands of columns
         means, weights, intercepts = [], [], []
         for codes in given:
             known = codes >= 0
@@ -46,10 +47,12 @@ class GivenMeans:
                     f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
                     "new row; pass subtract_given=False."
                 )
-            model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X[known], codes[known])
+            model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(inside[known], codes[known])
             two = len(model.coef_) == 1  # for two classes scikit-learn stores only their difference
             coefficients = np.vstack([-model.coef_, model.coef_]) if two else model.coef_
             constants = np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_
+            if basis is not None:
+                coefficients = coefficients @ basis.T
             weights.append(_by_code(coefficients, present, 0.0))
             intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never predicted
         return cls(means, weights, intercepts)

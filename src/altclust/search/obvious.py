@@ -72,12 +72,12 @@ class Obvious:
 
 def few_valued(X: Array, names: Sequence[str] | None = None) -> pd.DataFrame | None:
     """The columns with fewer than ten values, or one value in over a quarter of the rows; None if there are none."""
-    places = []
-    for j, column in enumerate(X.T):
-        counts = np.unique(column, return_counts=True)[1]
-        if len(counts) > 1 and (len(counts) < FEW_VALUES or counts.max() > ATOM * len(column)):
-            places.append(j)
-    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if places else None
+    ordered = np.sort(X, axis=0)
+    distinct = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
+    apart = int(ATOM * len(X))  # a value is repeated more often if it stands so many places later again
+    repeated = np.any(ordered[apart:] == ordered[: len(X) - apart], axis=0)
+    places = np.flatnonzero((distinct > 1) & ((distinct < FEW_VALUES) | repeated))
+    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if len(places) else None
 
 
 def column_name(names: Sequence[str] | None, j: int) -> str:
