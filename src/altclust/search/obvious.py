@@ -76,8 +76,8 @@ def few_valued(X: Array, names: Sequence[str] | None = None) -> pd.DataFrame | N
     distinct = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
     apart = int(ATOM * len(X))  # a value is repeated more often if it stands so many places later again
     repeated = np.any(ordered[apart:] == ordered[: len(X) - apart], axis=0)
-    places = np.flatnonzero((distinct > 1) & ((distinct < FEW_VALUES) | repeated))
-    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if len(places) else None
+    places = np.flatnonzero((distinct > 1) & ((distinct < FEW_VALUES) | repeated)).tolist()
+    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if places else None
 
 
 def column_name(names: Sequence[str] | None, j: int) -> str:
