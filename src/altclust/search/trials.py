@@ -1,4 +1,4 @@
-"""A trial: what a short fit found, and how far apart its clusters are."""
+"""A trial: what a short fit found."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.backend import Array
-
-CLEAR = 3e-4  # 1 − eigenvalue, below which a cluster counts as disconnected
 
 
 @dataclass(frozen=True)
@@ -63,16 +61,3 @@ class Trial:
     def n_components(self) -> int:
         """Columns of W."""
         return self.W.shape[1]
-
-    @property
-    def separation(self) -> float:
-        """How much more a cut into k + 1 clusters costs than one into k, see `separation`."""
-        return separation(self.spectrum, self.n_clusters)
-
-
-def separation(spectrum: Array, k: int) -> float:
-    """Log (1 − w_(k+1)) / (1 − w_k); the spectrum is that of the centred kernel, from w_2 on."""
-    if k < 2 or k > len(spectrum):
-        return 0.0
-    last, after = np.maximum(1 - spectrum[[k - 2, k - 1]], 0.0) + CLEAR  # landmarks may exceed 1 a little
-    return float(np.log(after / last))
