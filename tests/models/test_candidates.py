@@ -32,7 +32,7 @@ def model(birds):
 def test_the_sex_of_the_penguins_comes_first_with_nothing_set(birds, model):
     data, _ = birds
     assert model.n_clusters_ == 2
-    assert nmi(model.labels_, data.alternative) >= 0.5
+    assert nmi(model.labels_, data.alternative) >= 0.5  # with seed 0 this view is the second on the menu
     assert model.overlap_ < 0.05
 
 
