@@ -11,7 +11,8 @@ import numpy as np
 from ..base.backend import Array
 from ..base.parallel import fitting_threads
 from .alternation import principal_axes
-from .embedding import KernelMap, round_to_labels
+from .embedding import KernelMap, round_to_labels, unit_rows
+from .lloyd import best_lloyd
 from .problem import Embedding, Problem
 from .reduced import FLOOR, ReducedObjective
 from .result import Result
@@ -87,7 +88,7 @@ def descend(
     kept = point.values > FAINT * point.values[0]  # the others are rounding, and tell equal rows apart
     point = point._replace(U=point.U * kept, coefficients=point.coefficients * kept, offset=point.offset * kept)
     U = np.round(_with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
-    labels, centres = round_to_labels(U, k, rounding, rng, 3 if rough else 10)
+    labels, centres = best_lloyd(unit_rows(U), k, rng, 3) if rough else round_to_labels(U, k, rounding, rng)
     landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
     coefficients = np.column_stack([point.coefficients, np.zeros(len(landmarks))])[:, :k]
     offset = np.append(point.offset, -(n**-0.5))[:k]

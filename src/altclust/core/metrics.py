@@ -54,9 +54,9 @@ def nmi_matrix(labels: list[np.ndarray]) -> Array:
     return np.where(scale > 1e-12, information / np.maximum(scale, 1e-12), 0.0)
 
 
-def one_hot(codes: np.ndarray) -> Array:
-    """Indicator columns of labels from 0 on."""
-    return np.eye(codes.max() + 1)[codes]
+def one_hot(codes: np.ndarray, k: int | None = None) -> Array:
+    """Indicator columns of k labels from 0 on, or of as many as there are."""
+    return np.eye(codes.max() + 1 if k is None else k)[codes]
 
 
 def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ from .solving import SolveOptions, best_of_starts, build_problem, counting, star
 
 logger = logging.getLogger(__name__)
 
-MENU_TOL = 10  # times the tolerance, for the other views on the menu
+MENU_TOL, MENU_STEPS = 10, 10  # times the tolerance, and the most steps, for the other views on the menu
 
 
 def fit_in_memory(
@@ -73,7 +73,8 @@ def fit_in_memory(
         warn_of_rank(spec.n_components, view.n_components)
         if tuning is None or view.status == Status.CANCELLED or kind != "dense":
             return view
-        quiet = replace(options, callback=None, tol=MENU_TOL * options.tol)
+        few = min(options.max_iter, MENU_STEPS)
+        quiet = replace(options, callback=None, tol=MENU_TOL * options.tol, max_iter=few)
         others = [fitted(place, Parameters(**one), quiet) for place, one in enumerate(tuning.views[1:], 1)]
     stability = tuning.table["stability"].to_numpy()[tuning.menu]
     menu = [candidate(one, steady, centred, names) for one, steady in zip([view, *others], stability, strict=True)]

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..base.backend import Array
-from ..core.embedding import fit_kmeans
-from ..core.metrics import nmi_matrix
+from ..core.lloyd import best_lloyd, lloyd
+from ..core.metrics import nmi_matrix, one_hot
 from ..core.solvers.grassmann import orthonormal
 from .mixture import mixture
 
@@ -17,25 +17,21 @@ STARTS = 4  # of k-means and discriminants in turn
 SAME = 0.99  # NMI of two rounds, from which they count as equal
 
 
-def kmeans_labels(X: Array, k: int, rng: np.random.Generator, n_init: int = 3) -> np.ndarray:
-    """The labels of the best of a few k-means fits."""
-    return fit_kmeans(X, k, n_init=n_init, seed=int(rng.integers(2**31))).labels_
+def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array | None = None) -> Array:
+    """The directions, shape (d, q), in which clusters lie far apart compared with their extent; q is at most k − 1.
 
-
-def discriminant_directions(X: Array, labels: np.ndarray, k: int) -> Array:
-    """The directions, shape (d, q), in which clusters lie far apart compared with their extent; q is at most k − 1."""
+    scatter is XᵀX/n, if it is known already.
+    """
     n, d = X.shape
-    sizes = np.maximum(np.bincount(labels, minlength=k), 1)
-    centres = np.zeros((k, d))
-    np.add.at(centres, labels, X)
-    centres /= sizes[:, None]
-    within = X - centres[labels]
-    S = within.T @ within / n
+    member = one_hot(labels, k)
+    sizes = np.maximum(member.sum(axis=0), 1)
+    between = member.T @ X / np.sqrt(n * sizes)[:, None]
+    between = between.T @ between
+    S = (X.T @ X / n if scatter is None else scatter) - between
     level = np.trace(S) / d or 1.0
     S = (1 - SHRINKAGE) * S + SHRINKAGE * level * np.eye(d)
-    between = centres * np.sqrt(sizes / n)[:, None]
     q = max(1, min(k - 1, d))
-    return eigh(between.T @ between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
+    return eigh(between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
 def alternate_discriminants(X: Array, k: int, rng: np.random.Generator) -> Array:
@@ -44,23 +40,23 @@ def alternate_discriminants(X: Array, k: int, rng: np.random.Generator) -> Array
     Among noise columns half of the starts end in a cut through a cloud; of a few, the one is kept whose clusters a
     mixture of Gaussians describes best.
     """
-    found = [_in_turn(X, k, rng) for _ in range(STARTS)]
-    directions = [discriminant_directions(X, labels, k) for labels in found]
-    gains = [mixture(X @ W, labels) for W, labels in zip(directions, found, strict=True)]
-    return orthonormal(directions[int(np.argmax(gains))])
-
-
-def _in_turn(X: Array, k: int, rng: np.random.Generator) -> np.ndarray:
-    """The labels at which k-means and discriminant directions in turn arrive, from one random start."""
-    labels = kmeans_labels(X, k, rng, 1)
+    scatter = X.T @ X / len(X)
+    labels = lloyd(np.broadcast_to(X, (STARTS, *X.shape)), k, rng).labels
+    directions = [discriminant_directions(X, one, k, scatter) for one in labels]
+    moving = np.arange(STARTS)
     for _ in range(ROUNDS):
-        found = kmeans_labels(X @ discriminant_directions(X, labels, k), k, rng, 1)
-        settled, labels = nmi_matrix([found, labels])[0, 1] > SAME, found
-        if settled:
+        found = lloyd(np.stack([X @ directions[i] for i in moving]), k, rng).labels
+        moved = [nmi_matrix([one, labels[i]])[0, 1] <= SAME for i, one in zip(moving, found, strict=True)]
+        labels[moving] = found
+        for i in moving:
+            directions[i] = discriminant_directions(X, labels[i], k, scatter)
+        moving = moving[moved]
+        if not len(moving):
             break
-    return labels
+    gains = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
+    return orthonormal(directions[int(np.argmax(gains))])
 
 
 def kmeans_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
     """Orthonormal discriminant directions of k-means clusters."""
-    return orthonormal(discriminant_directions(X, kmeans_labels(X, k, rng), k))
+    return orthonormal(discriminant_directions(X, best_lloyd(X, k, rng, 3)[0], k))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import logsumexp
 
 from ..base.backend import Array
 from ..core.metrics import one_hot
@@ -38,10 +36,12 @@ def mixture(Z: Array, codes: np.ndarray) -> float:
         sizes = member.sum(axis=0) + 1e-9
         centres = member.T @ Z / sizes[:, None]
         within = np.eye(q) - (centres * sizes[:, None]).T @ centres / n + RIDGE * np.eye(q)
-        factor = np.linalg.cholesky(within)
-        rows, means = (solve_triangular(factor, A.T, lower=True).T for A in (Z, centres))
-        joint = rows @ means.T - np.sum(means**2, axis=1) / 2 + np.log(sizes / n)
-        density = logsumexp(joint, axis=1)
-        member = np.exp(joint - density[:, None])
-    gained = np.mean(density - np.sum(rows**2, axis=1) / 2) - np.sum(np.log(np.diag(factor))) + q / 2
+        towards = np.linalg.solve(within, centres.T)
+        joint = Z @ towards + (np.log(sizes / n) - np.sum(centres.T * towards, axis=0) / 2)
+        highest = joint.max(axis=1, keepdims=True)
+        member = np.exp(joint - highest)
+        total = member.sum(axis=1, keepdims=True)
+        member /= total
+    density = np.mean(highest + np.log(total)) - np.sum(Z * np.linalg.solve(within, Z.T).T) / (2 * n)
+    gained = density - np.linalg.slogdet(within)[1] / 2 + q / 2
     return float(gained - (k - 1) * (q + 1) * np.log(n) / (2 * n))

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -88,10 +89,13 @@ class Trajectory:
     source : str
         One of `SOURCES`, "components" or "fixed".
     n_clusters : int
+    others : tuple of int
+        Further numbers of clusters, for the same start.
     """
 
     source: str
     n_clusters: int
+    others: tuple[int, ...] = ()
 
 
 def trajectories(spec: SearchSpec) -> list[Trajectory]:
@@ -125,7 +129,8 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
     ]
     if not fixed.subtract_given and not fixed.whitening:
         name = "columns, components" if wide else "components"
-        found += [Trajectory(name, c) for c in ([k] if k else THIN_CLUSTERS)]
+        first, *others = [k] if k else THIN_CLUSTERS
+        found.append(Trajectory(name, first, tuple(others)))
     return [trajectory for trajectory in found if trajectory.n_clusters < n]
 
 
@@ -181,7 +186,6 @@ def _components(
     unit = median_distance(X @ W, rng)
     floor = THIN_FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
     setting = Setting(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
-    for stage, width in enumerate(THIN):
+    for k, (stage, width) in product((trajectory.n_clusters, *trajectory.others), enumerate(THIN)):
         if only in (None, stage):
-            rough = width >= SMOOTH
-            yield short_fit(spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng, rough)
+            yield short_fit(spec, trajectory.source, stage, k, setting, W, width * unit, rng, rough=width >= SMOOTH)

@@ -9,7 +9,18 @@ from tests.conftest import objective_at, random_problem, some
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.problem import Problem, indicators
-from altclust.core.solvers import ISM, SOLVERS, Growth, Newton, Status, Stiefel, first_order_residual, subspace_distance
+from altclust.core.reduced import ReducedObjective
+from altclust.core.solvers import (
+    ISM,
+    LBFGS,
+    SOLVERS,
+    Growth,
+    Newton,
+    Status,
+    Stiefel,
+    first_order_residual,
+    subspace_distance,
+)
 from altclust.core.solvers.grassmann import exponential, geodesic, horizontal, orthonormal
 
 PROBLEMS = some(40, 200)
@@ -52,6 +63,20 @@ def test_safeguarded_f_is_monotone_and_the_end_is_stationary_or_says_why(solver)
             assert solution.status in (Status.MAX_ITER, Status.STALLED), seed
     # pin: with the finish nearly all converge; the bare conditional-gradient steps run into their limit on some
     assert converged >= (0.95 if getattr(solver, "finish", True) else 0.5) * PROBLEMS
+
+
+def test_the_reduced_objective_converges_on_every_problem():
+    """Also where gradients turn so fast that hundreds of quasi-Newton steps are too few."""
+    for seed in {109, 191, *range(PROBLEMS)}:
+        problem, engine, _, W = random_problem(seed)
+        f = ReducedObjective(engine.X, engine.given, problem.kernel, problem.n_clusters, problem.novelty_weight)
+        solution = LBFGS()(f, W)
+        values = solution.history[:, 0]
+        assert solution.status is Status.CONVERGED, seed
+        assert np.all(np.diff(values) <= 1e-12 * np.abs(values[:-1])), seed
+        assert first_order_residual(solution.W, f.value_and_gradient(solution.W)[1]) <= 1e-3, seed
+        further = LBFGS(tol=0, max_iter=2, spectral_steps=0)(f, solution.W)
+        assert subspace_distance(solution.W, further.W) <= 0.01, seed
 
 
 def test_the_papers_loop_fails_where_the_safeguard_does_not():

@@ -10,13 +10,15 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ...base.backend import Array
-from ..problem import SmoothObjective
+from ..problem import Objective, SmoothObjective
 from .grassmann import Solution, Status, first_order_residual, geodesic, horizontal, orthonormal, subspace_distance
+from .newton import newton_steps
 
 SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 LONGEST = 1.0  # step, in radians
 SHORTEST = 1e-9
 MANY_COLUMNS = 200  # from where Φ and its eigenvectors cost more than the steps they save
+PATIENCE = 100  # steps, after which Newton steps finish: they are dearer, but some slopes turn too fast for gradients
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class LBFGS:
 
     The first steps go towards eig_min(Φ(W)), the target of ISM, which is a good direction far from a minimum; they are
     shortened along the geodesic if F does not decrease enough. Later steps use the last gradients, which are carried
-    along by projection to the tangent space.
+    along by projection to the tangent space. Where a hundred of them do not converge, Newton's steps do.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ class LBFGS:
     memory: int = 8
     callback: Callable[[int, float, Array], Any] | None = None
 
-    def __call__(self, objective: SmoothObjective, W: Array) -> Solution:
+    def __call__(self, objective: Objective, W: Array) -> Solution:
         """Lower F from W, shape (d, q)."""
         value, gradient = objective.value_and_gradient(W)
         slope = horizontal(W, gradient)
@@ -59,6 +61,10 @@ class LBFGS:
                 status = Status.CONVERGED
                 break
             if len(history) > self.max_iter:
+                break
+            if len(history) > PATIENCE and len(W) <= MANY_COLUMNS:
+                phi, left = objective.value_and_phi(W)[1], self.max_iter + 1 - len(history)
+                W, value, status = newton_steps(objective, W, value, phi, history, self.tol, left, self.callback)
                 break
             found = None
             if len(history) <= spectral:

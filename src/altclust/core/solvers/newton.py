@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +47,12 @@ def newton_steps(
     history: list[tuple[float, float, float]],
     tol: float,
     max_iter: int,
+    callback: Callable[[int, float, Array], Any] | None = None,
 ) -> tuple[Array, float, Status]:
-    """Newton steps from W, with F and Φ at W, until the residual is below tol; appends to history."""
+    """Newton steps from W, with F and Φ at W, until the residual is below tol; appends to history.
+
+    A callback is called after every step with its number, F and W; a true answer stops, and keeps W.
+    """
     radius = 0.5  # radians
     for _ in range(max_iter):
         gradient = phi @ W
@@ -75,6 +80,8 @@ def newton_steps(
         previous, W = W, trial
         value, phi = objective.value_and_phi(W)
         history.append((value, first_order_residual(W, phi @ W), subspace_distance(previous, W)))
+        if callback is not None and callback(len(history) - 1, value, W):
+            return W, value, Status.CANCELLED
     return W, value, Status.CONVERGED if history[-1][1] <= tol else Status.MAX_ITER
 
 
