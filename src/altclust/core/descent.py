@@ -68,7 +68,7 @@ def descend(
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
-        U = _with_constant(objective.at(W).U)[:, : problem.n_clusters]
+        U = with_constant(objective.at(W).U)[:, : problem.n_clusters]
         return callback(number, value, Embedding(U, np.ones(U.shape[1]), np.ones(len(U))))
 
     solver = solver if callback is None else replace(solver, callback=report)
@@ -87,7 +87,7 @@ def descend(
     Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
     kept = point.values > FAINT * point.values[0]  # the others are rounding, and tell equal rows apart
     point = point._replace(U=point.U * kept, coefficients=point.coefficients * kept, offset=point.offset * kept)
-    U = np.round(_with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
+    U = np.round(with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
     labels, centres = best_lloyd(unit_rows(U), k, rng, 3) if rough else round_to_labels(U, k, rounding, rng)
     landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
     coefficients = np.column_stack([point.coefficients, np.zeros(len(landmarks))])[:, :k]
@@ -106,6 +106,6 @@ def descend(
     )
 
 
-def _with_constant(U: Array) -> Array:
+def with_constant(U: Array) -> Array:
     """U and the constant vector, which H has removed: with it, k − 1 eigenvectors tell k clusters apart."""
     return np.column_stack([U, np.full(len(U), len(U) ** -0.5)])

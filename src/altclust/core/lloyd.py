@@ -19,8 +19,8 @@ class Partitions(NamedTuple):
     inertia: Array
 
 
-def lloyd(Z: Array, k: int, rng: np.random.Generator) -> Partitions:
-    """k-means from seeds that lie far apart (Arthur and Vassilvitskii 2007), one start for each table of rows.
+def lloyd(Z: Array, k: int, rng: np.random.Generator, labels: np.ndarray | None = None) -> Partitions:
+    """k-means from labels, or from seeds that lie far apart (Arthur and Vassilvitskii 2007), for each table of rows.
 
     Parameters
     ----------
@@ -28,21 +28,25 @@ def lloyd(Z: Array, k: int, rng: np.random.Generator) -> Partitions:
         The rows of each start.
     k : int
     rng : Generator
+    labels : int array, shape (s, n), optional
     """
-    centres = _seeds(Z, k, rng)
-    kinds, labels = np.arange(k), None
+    centres = _seeds(Z, k, rng) if labels is None else _means(Z, labels, np.zeros((len(Z), k, Z.shape[2])))
     for _ in range(ROUNDS):
         distances = _distances(Z, centres)
         found = distances.argmin(axis=2)
         if labels is not None and np.array_equal(found, labels):
             break
         labels = found
-        member = (labels[:, :, None] == kinds).astype(Z.dtype)
-        sizes = member.sum(axis=1)[:, :, None]
-        sums = member.transpose(0, 2, 1) @ Z
-        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)  # an empty cluster keeps its centre
+        centres = _means(Z, labels, centres)
     inertia = distances.min(axis=2).sum(axis=1) + np.einsum("snq,snq->s", Z, Z)
     return Partitions(found, centres, inertia)
+
+
+def _means(Z: Array, labels: np.ndarray, before: Array) -> Array:
+    """The mean of each cluster, shape (s, k, q); an empty one keeps its centre."""
+    member = (labels[:, :, None] == np.arange(before.shape[1])).astype(Z.dtype)
+    sizes = member.sum(axis=1)[:, :, None]
+    return np.where(sizes > 0, member.transpose(0, 2, 1) @ Z / np.maximum(sizes, 1), before)
 
 
 def best_lloyd(Z: Array, k: int, rng: np.random.Generator, starts: int) -> tuple[np.ndarray, Array]:

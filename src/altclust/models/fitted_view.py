@@ -51,7 +51,9 @@ class FittedView:
     certificate : Certificate or None
     significance : Significance or None
     candidates : tuple of Candidate
-        The menu of the fit; empty if there was no search.
+        The menu of the fit; empty if there was no search, or as long as nobody asks for it.
+    fit_menu : callable or None
+        Fits the candidates from the rows.
     """
 
     labels: Any
@@ -84,6 +86,7 @@ class FittedView:
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
     significance: Significance | None = field(default=None, metadata=PRIVATE)
     candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
+    fit_menu: Callable[[FittedView], tuple[Candidate, ...]] | None = field(default=None, metadata=PRIVATE)
     rule: Obvious | None = field(default=None, metadata=PRIVATE)
 
     @property
@@ -105,6 +108,12 @@ class FittedView:
         if self.certify is None:
             raise InputError("certificate_ was not computed before the model was saved, and needs the rows: fit again.")
         return replace(self, certificate=self.certify())
+
+    def with_menu(self) -> FittedView:
+        """The same view with the candidates of its search."""
+        if self.candidates or self.fit_menu is None:
+            return self
+        return replace(self, candidates=self.fit_menu(self))
 
     def tested(
         self, options: AssessOptions, n_jobs: int | None, progress: Callback | None, rng: np.random.Generator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..search.resolve import resolve_parameters
 from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
-from .candidates import candidate
+from .candidates import Candidate, candidate
 from .fitted_view import FittedView
 from .residuals import GivenMeans
 from .solving import SolveOptions, best_of_starts, build_problem, counting, start_on_sample
@@ -50,7 +50,7 @@ def fit_in_memory(
     resolved: tuple[Parameters, SearchSpec, Tuning | None] | None = None,
     names: Sequence[str] | None = None,
 ) -> FittedView:
-    """Fit all rows at once with an exact engine; after a search, also the other views on its menu.
+    """Fit all rows at once with an exact engine; the other views on the menu of a search are fitted when asked for.
 
     model is an array whose library, device and dtype are used, or None; resolved is the result of
     `resolve_parameters`, if it has been called already; names are those of the columns.
@@ -60,32 +60,69 @@ def fit_in_memory(
         parameters, search, tuning = resolved or resolve_parameters(
             spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
-        means = cache(partial(GivenMeans.fit, centred, given))  # the same for all views
+        table = Table(centred, mean, given, kind, reason, model, names, search, tuning)
+        view = table.fitted(0, parameters, options, rng)
+    warn_of_rank(spec.n_components, view.n_components)
+    if tuning is None or view.status == Status.CANCELLED or kind != "dense":
+        return view
+    few = min(options.max_iter, MENU_STEPS)
+    quiet = replace(options, callback=None, tol=MENU_TOL * options.tol, max_iter=few)
+    return replace(view, fit_menu=partial(table.menu, quiet, int(rng.integers(2**31))))
 
-        def fitted(place: int, parameters: Parameters, options: SolveOptions) -> FittedView:
-            found = _fitted(centred, mean, given, means, parameters, options, kind, reason, model, rng)
-            # X may be standardised: cuts would mean nothing
-            rule = None if tuning is None else reproduced_by(found.labels, centred, names, cuts=False)
-            again = how_found(tuning, place, search, parameters, found.n_components)
-            return replace(found, tuning=tuning, rule=rule, **again)
 
-        view = fitted(0, parameters, options)
-        warn_of_rank(spec.n_components, view.n_components)
-        if tuning is None or view.status == Status.CANCELLED or kind != "dense":
-            return view
-        few = min(options.max_iter, MENU_STEPS)
-        quiet = replace(options, callback=None, tol=MENU_TOL * options.tol, max_iter=few)
-        others = [fitted(place, Parameters(**one), quiet) for place, one in enumerate(tuning.views[1:], 1)]
-    stability = tuning.table["stability"].to_numpy()[tuning.menu]
-    menu = [candidate(one, steady, centred, names) for one, steady in zip([view, *others], stability, strict=True)]
-    return replace(view, candidates=tuple(menu))
+@dataclass(frozen=True)
+class Table:
+    """Centred rows with what is given, and how views of them are fitted, for the views on the menu of a search."""
+
+    centred: Array
+    mean: Array
+    given: list[np.ndarray]
+    kind: str
+    reason: str
+    model: Any
+    names: Sequence[str] | None
+    search: SearchSpec
+    tuning: Tuning | None
+
+    def fitted(
+        self,
+        place: int,
+        parameters: Parameters,
+        options: SolveOptions,
+        rng: np.random.Generator,
+        means: GivenMeans | None = None,
+    ) -> FittedView:
+        """The view in this place on the menu; means are those of the given clusters, if they are known already."""
+        if parameters.subtract_given:
+            means = means or GivenMeans.fit(self.centred, self.given)
+        else:
+            means = None
+        found = _fitted(
+            self.centred, self.mean, self.given, means, parameters, options, self.kind, self.reason, self.model, rng
+        )
+        # X may be standardised: cuts would mean nothing
+        rule = None if self.tuning is None else reproduced_by(found.labels, self.centred, self.names, cuts=False)
+        again = how_found(self.tuning, place, self.search, parameters, found.n_components)
+        return replace(found, tuning=self.tuning, rule=rule, **again)
+
+    def menu(self, options: SolveOptions, seed: int, view: FittedView) -> tuple[Candidate, ...]:
+        """The view and the others on the menu of the search."""
+        assert self.tuning is not None
+        views, means, rng = [view], view.given_means, np.random.default_rng(seed)
+        with fitting_threads(len(self.centred)):
+            for place, one in enumerate(self.tuning.views[1:], 1):
+                views.append(self.fitted(place, Parameters(**one), options, rng, means))
+                means = means or views[-1].given_means
+        stability = self.tuning.table["stability"].to_numpy()[self.tuning.menu]
+        pairs = zip(views, stability, strict=True)
+        return tuple(candidate(one, steady, self.centred, self.names) for one, steady in pairs)
 
 
 def _fitted(
     centred: Array,
     mean: Array,
     given: list[np.ndarray],
-    means: Callable[[], GivenMeans],
+    means: GivenMeans | None,
     parameters: Parameters,
     options: SolveOptions,
     kind: str,
@@ -120,7 +157,7 @@ def _fitted(
         history=result.history,
         tuning=None,
         kernel_map=result.kernel_map,
-        given_means=means() if parameters.subtract_given else None,
+        given_means=means,
         searched_labels=result.labels,
         certify=partial(_certify, problem, engine.X, kind, options.memory_limit, result),
     )

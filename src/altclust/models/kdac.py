@@ -356,8 +356,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     @property
     def candidates_(self) -> tuple[Candidate, ...]:
-        """Up to five distinct views, best first; empty if no search was made or the rows were streamed."""
+        """Up to five distinct views, best first; empty if no search was made or the rows were streamed.
+
+        All but the first are fitted on first access.
+        """
         check_is_fitted(self)
+        self._view = self._view.with_menu()
         return self._view.candidates
 
     def choose(self, number: int) -> KDAC:

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 
 from ..base.backend import Array
-from ..core.descent import descend
+from ..core.descent import with_constant
+from ..core.embedding import unit_rows
 from ..core.kernels import Gaussian
+from ..core.lloyd import best_lloyd
 from ..core.metrics import nmi_matrix, normalised_cut
-from ..core.problem import Problem, remove_given
-from ..core.solvers import LBFGS
+from ..core.problem import remove_given
+from ..core.reduced import ReducedObjective
 from .discriminants import discriminant_directions
 from .heuristics import median_distance
 from .mixture import mixture
@@ -20,7 +22,6 @@ from .trials import Trial
 LEAST, MOST_CONTRAST, MOST_MIXTURE = -1.0, 3.0, 2.0  # a criterion beyond counts as much
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
-NO_STEPS = LBFGS(max_iter=0)
 
 
 def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
@@ -95,13 +96,12 @@ class Contrast:
     def _empty(self, k: int, scales: tuple[int, ...]) -> float:
         """The normalised cut of a cloud with these spreads, over the width of the kernel, in logarithmic steps."""
         if (k, scales) not in self._cuts:
-            q = len(scales)
+            q, rng = len(scales), np.random.default_rng(self.seed)
             Z = self.cloud[:, :q] * np.exp(STEP * np.array(scales))
-            problem, none, rng = (
-                Problem(k, q, 0.0, Gaussian(1.0)),
-                np.zeros((len(Z), 0)),
-                np.random.default_rng(self.seed),
-            )
-            found = descend(problem, Z - Z.mean(axis=0), none, np.eye(q), NO_STEPS, rough=True, rng=rng)
-            self._cuts[k, scales] = normalised_cut(problem.kernel.gram(Z), found.labels, k)
+            Z -= Z.mean(axis=0)
+            objective = ReducedObjective(Z, np.zeros((len(Z), 0)), Gaussian(1.0), k, 0.0, rough=True)
+            objective.find_landmarks(np.eye(q), rng)
+            U = with_constant(objective.at(np.eye(q)).U)
+            labels = best_lloyd(unit_rows(U), k, rng, 3)[0]
+            self._cuts[k, scales] = normalised_cut(objective.kernel.gram(Z), labels, k)
         return self._cuts[k, scales]

@@ -35,7 +35,7 @@ from .spec import SearchSpec
 from .trials import Trial
 
 MOST_ROWS = 400  # rows of the search; the fit that follows uses all
-CLUSTERS = (2, 3, 4, 5, 6, 8, 10, 14, 20)  # the numbers of clusters that a search tries
+CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
 MANY_CLUSTERS = 8  # from here on only the sources and fits that may serve many clusters
 THIN_CLUSTERS = (2, 3)  # of the search for thin shapes
 ROWS_PER_CLUSTER = 16
@@ -43,6 +43,11 @@ LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
 SMOOTH = 0.25  # from this width on, few landmarks are enough
 THIN_FLOOR = 0.03
+ONLY_TOLD = (
+    ("direct", 1),
+    ("components", 1),
+    ("columns, components", 1),
+)  # sources and stages that pay only where k is told
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ def _from_source(
     W = with_columns(X, source.start(X, k, rng), spec.fixed.n_components)
     unit = median_distance(X @ W, rng)
     for stage, (width, pull) in enumerate(source.fits):
-        if only not in (None, stage):
+        if not _wanted(spec, trajectory.source, stage, only):
             continue
         strength = pull * max(k - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
         floor = FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
@@ -187,5 +192,10 @@ def _components(
     floor = THIN_FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
     setting = Setting(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
     for k, (stage, width) in product((trajectory.n_clusters, *trajectory.others), enumerate(THIN)):
-        if only in (None, stage):
+        if _wanted(spec, trajectory.source, stage, only):
             yield short_fit(spec, trajectory.source, stage, k, setting, W, width * unit, rng, rough=width >= SMOOTH)
+
+
+def _wanted(spec: SearchSpec, source: str, stage: int, only: int | None) -> bool:
+    """Whether a stage is the one that is asked for, or belongs to the search."""
+    return stage == only if only is not None else bool(spec.fixed.n_clusters) or (source, stage) not in ONLY_TOLD
