@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from itertools import combinations
 
@@ -51,6 +52,17 @@ def test_the_menu_is_of_distinct_views_of_all_rows(birds, model):
         assert one.overlap == pytest.approx(nmi(one.labels, data.given))
         assert set(one.columns) <= set(X.columns)
         assert str(one).startswith(f"{one.n_clusters} clusters (")
+
+
+def test_the_menu_is_fitted_when_it_is_asked_for_and_stays(birds):
+    data, X = birds
+    model = KDAC(random_state=1).fit(X, data.given)
+    assert model._view.candidates == ()
+    copied = pickle.loads(pickle.dumps(model))
+    menu = model.candidates_
+    assert model.candidates_ is menu
+    for one, other in zip(menu, copied.candidates_, strict=True):
+        assert np.array_equal(one.labels, other.labels)
 
 
 def test_another_view_is_chosen_without_a_search(birds):

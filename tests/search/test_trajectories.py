@@ -9,11 +9,13 @@ import pytest
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
 from altclust.core.problem import remove_given
+from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
-from altclust.search.independent_components import independent_directions
+from altclust.search.independent_components import independent_directions, light_tailed
 from altclust.search.short_fits import Setting, short_fit
 from altclust.search.spec import SearchSpec, Spec
 from altclust.search.trajectories import (
+    AGAIN,
     CLUSTERS,
     SOURCES,
     THIN,
@@ -21,6 +23,7 @@ from altclust.search.trajectories import (
     Trajectory,
     follow,
     run,
+    run_again,
     trajectories,
 )
 
@@ -83,7 +86,7 @@ def test_paths_leave_open_only_what_is_open():
     asked, _ = question(320)
     kinds = {(path.source, path.n_clusters) for path in trajectories(asked)}
     assert {("residual", k) for k in CLUSTERS} <= kinds
-    assert {("components", k) for k in THIN_CLUSTERS} <= kinds
+    assert Trajectory("components", THIN_CLUSTERS[0], THIN_CLUSTERS[1:]) in trajectories(asked)
     assert {source for source, k in kinds if k == 20} == {"residual", "half-whitened"}
     sources = {"components", *SOURCES} - {"columns"}
     fixed = trajectories(replace(asked, fixed=Spec(n_clusters=4)))
@@ -99,7 +102,7 @@ def test_paths_leave_open_only_what_is_open():
     assert left(whitening=1.0) == {"whitened"}
     assert {path.source for path in trajectories(replace(asked, given=[]))} == sources - {"residual"}
     few = replace(asked, X=asked.X[:4], given=[asked.given[0][:4]])
-    assert max(path.n_clusters for path in trajectories(few)) == 3
+    assert max(k for path in trajectories(few) for k in (path.n_clusters, *path.others)) == 3
     wide = replace(asked, columns=np.eye(6, 2))
     assert {path.source for path in trajectories(wide)} == {
         "residual",
@@ -115,12 +118,36 @@ def test_a_trajectory_finds_the_hidden_clusters(source):
     stages = len(THIN) if source == "components" else len(SOURCES[source].fits)
     assert [t.stage for t in trials] == list(range(stages))
     assert {(t.source, t.n_clusters, t.n_components) for t in trials} == {(source, 2, 2)}
-    assert max(nmi(t.labels, data.alternative) for t in trials) > (0.8 if source == "whitened" else 0.9)
+    assert max(nmi(t.labels, data.alternative) for t in trials) > (0.8 if "whitened" in source else 0.9)
     for t in trials:
         if t.whitening == 0:
             assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
         assert t.smallest == np.bincount(t.labels, minlength=2).min() / len(data.X)
         assert t.overlap == pytest.approx(nmi(t.labels, data.given))
+
+
+def test_clusters_are_sought_again_in_residuals_from_their_own_directions():
+    asked, data = question()
+    rough = replace(walk("direct")[0], W=orthonormal(np.eye(6)[:, 2:4] + 0.3))  # the plane of the hidden view, tilted
+    (found,) = run_again(asked, [rough], np.random.default_rng(0))
+    assert (found.source, found.n_clusters, found.subtract_given) == (AGAIN, 2, True)
+    assert nmi(found.labels, data.alternative) > 0.9
+    (same,) = follow(asked, Trajectory(AGAIN, 2), np.random.default_rng(0))  # in other rows it starts anew
+    assert nmi(same.labels, data.alternative) > 0.9
+    for fixed in (Spec(subtract_given=False), Spec(whitening=1.0), Spec(2, sigma=1.0)):
+        assert run_again(replace(asked, fixed=fixed), [rough], np.random.default_rng(0)) == []
+    assert run_again(replace(asked, X=np.zeros((80, 6)), given=[]), [rough], np.random.default_rng(0)) == []
+
+
+def test_components_with_light_tails_come_first():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(400), rng.choice([-1.0, 1.0], 400), rng.standard_t(3, 400)])
+    found = light_tailed((X - X.mean(axis=0)) @ np.linalg.qr(rng.standard_normal((3, 3)))[0])
+    assert found.shape == (400, 3)
+    assert np.allclose(found.std(axis=0), 1)
+    assert abs(np.corrcoef(found[:, 0], X[:, 1])[0, 1]) > 0.99
+    assert np.all(np.diff(np.mean(found**4, axis=0)) >= 0)
+    assert light_tailed(np.zeros((50, 3))).shape[0] == 50  # nothing to find, and no error
 
 
 def test_columns_that_stand_out_are_searched_by_themselves():

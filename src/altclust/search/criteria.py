@@ -20,12 +20,15 @@ from .spec import SearchSpec
 from .trials import Trial
 
 LEAST, MOST_CONTRAST, MOST_MIXTURE = -1.0, 3.0, 2.0  # a criterion beyond counts as much
+OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 
 
-def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
-    """One row per trial.
+def criteria(
+    spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, known: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """One row per trial; known is the table of the first ones, of which only the agreement is computed again.
 
     The columns are:
 
@@ -46,13 +49,17 @@ def criteria(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) ->
     contrast = Contrast(len(X), max(trial.n_components for trial in trials), rng)
     rows = []
     for i, (trial, codes) in enumerate(zip(trials, labels, strict=True)):
-        shown = (left if trial.subtract_given else X) @ trial.W
         others = [alike[i, sources == other].max() for other in np.unique(sources) if other != sources[i]]
+        agreement = float(np.mean(others)) if others else 0.0
+        if known is not None and i < len(known):
+            rows.append({"agreement": agreement} | {name: known[name].iloc[i] for name in OF_ONE})
+            continue
+        shown = (left if trial.subtract_given else X) @ trial.W
         k, shares = int(codes.max()) + 1, np.bincount(codes) / len(codes)
         directions = discriminant_directions(left, codes, k)
         rows.append(
             {
-                "agreement": float(np.mean(others)) if others else 0.0,
+                "agreement": agreement,
                 "contrast": float(np.clip(contrast(shown, codes, trial.sigma), LEAST, MOST_CONTRAST)),
                 "mixture": float(np.clip(mixture(left @ directions, codes), LEAST, MOST_MIXTURE)),
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),

@@ -12,8 +12,9 @@ from ..core.solvers.grassmann import orthonormal
 from .mixture import mixture
 
 SHRINKAGE = 0.1  # of the covariance within clusters, towards a multiple of the identity
+ROUNDING = 1e-10
 ROUNDS = 8
-STARTS = 4  # of k-means and discriminants in turn
+STARTS = 2  # of each kind
 EARLY, KEPT = 3, 2  # after so many rounds only the best starts go on, from the clusters that they have
 SAME = 0.99  # NMI of two rounds, from which they count as equal
 
@@ -28,23 +29,36 @@ def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array
     sizes = np.maximum(member.sum(axis=0), 1)
     between = member.T @ X / np.sqrt(n * sizes)[:, None]
     between = between.T @ between
-    S = (X.T @ X / n if scatter is None else scatter) - between
-    level = np.trace(S) / d or 1.0
+    scatter = X.T @ X / n if scatter is None else scatter
+    S = scatter - between
+    level = max(np.trace(S), ROUNDING * np.trace(scatter)) / d or 1.0  # if equal rows are clusters, nothing is left
     S = (1 - SHRINKAGE) * S + SHRINKAGE * level * np.eye(d)
     q = max(1, min(k - 1, d))
     return eigh(between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
-def alternate_discriminants(X: Array, k: int, rng: np.random.Generator) -> Array:
+def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
     """Orthonormal directions of k-means clusters, which are sought again in those directions until they stay.
 
-    Among noise columns half of the starts end in a cut through a cloud; of a few, the one is kept whose clusters a
-    mixture of Gaussians describes best.
+    Among noise columns most starts end in a cut through a cloud; of several different ones, the one is kept whose
+    clusters a mixture of Gaussians describes best.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    k : int
+    rng : Generator
+    tails : array, shape (n, c), optional
+        Independent components with the lightest tails first, in which clusters are sought as well.
     """
-    scatter = X.T @ X / len(X)
-    labels = lloyd(np.broadcast_to(X, (STARTS, *X.shape)), k, rng).labels
+    return in_turn(X, _first_clusters(X, k, rng, tails), k, rng)
+
+
+def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> Array:
+    """`alternate_discriminants` from labels of several starts, shape (s, n)."""
+    scatter, labels = X.T @ X / len(X), labels.copy()
     directions = [discriminant_directions(X, one, k, scatter) for one in labels]
-    moving = np.arange(STARTS)
+    moving = np.arange(len(labels))
     for number in range(ROUNDS):
         if number == EARLY:
             gains = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
@@ -62,6 +76,14 @@ def alternate_discriminants(X: Array, k: int, rng: np.random.Generator) -> Array
     return orthonormal(directions[int(np.argmax(gains))])
 
 
-def kmeans_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
+def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None) -> np.ndarray:
+    """Labels to start from, shape (s, n): clusters in all columns, and in few components."""
+    found = [lloyd(np.broadcast_to(X, (STARTS, *X.shape)), k, rng).labels]
+    if tails is not None and tails.shape[1]:
+        found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
+    return np.vstack(found)
+
+
+def kmeans_directions(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
     """Orthonormal discriminant directions of k-means clusters."""
     return orthonormal(discriminant_directions(X, best_lloyd(X, k, rng, 3)[0], k))

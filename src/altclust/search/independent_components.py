@@ -12,10 +12,31 @@ from ..base.backend import Array
 from ..core.solvers.grassmann import orthonormal
 
 ICA_STARTS = 3
+ROWS_PER_COMPONENT = 20
 TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
 DEPENDENT = 0.05  # Cramér's V², above which two components belong to the same view
 CANDIDATES = 20  # components that are tested for this dependence
 PARALLEL = 0.8  # correlation above which two directions count as the same
+
+
+def light_tailed(X: Array) -> Array:
+    """Independent components of rows, shape (n, c), of variance 1, those with the lightest tails first."""
+    count = max(1, min(X.shape[1], len(X) // ROWS_PER_COMPONENT))
+    ica = _fitted(np.ascontiguousarray(X), count, 0)
+    sources = X @ (np.zeros((0, X.shape[1])) if ica is None else ica.components_).T
+    sources = sources[:, np.isfinite(sources).all(axis=0)]
+    sources /= np.maximum(sources.std(axis=0), np.finfo(float).tiny)
+    return sources[:, np.argsort(np.mean(sources**4, axis=0), kind="stable")]
+
+
+def _fitted(X: Array, count: int, seed: int) -> FastICA | None:
+    """FastICA, or None if most rows are equal, so that components collapse to zero."""
+    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
+        warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
+        try:
+            return FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=seed).fit(X)
+        except ValueError:
+            return None
 
 
 def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
@@ -30,16 +51,13 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     """
     X = np.ascontiguousarray(X)  # FastICA's rounding, and so its result, depends on the memory order
     n, d = X.shape
-    count = max(q, min(d, n // 20))
+    count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
     for seed in rng.integers(2**31, size=ICA_STARTS):
-        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-            warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
-            try:
-                ica = FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=int(seed)).fit(X)
-            except ValueError:  # if most rows are equal, components may collapse to zero
-                continue
+        ica = _fitted(X, count, int(seed))
+        if ica is None:
+            continue
         directions = ica.components_
         if count < d:
             directions = np.vstack([directions, np.eye(d)])

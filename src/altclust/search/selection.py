@@ -35,9 +35,11 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
     return table
 
 
-def rank(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
-    """The table of the trials with all criteria, and a score by which to choose."""
-    table = pd.concat([tabulate(trials), criteria(spec, trials, rng)], axis=1)
+def rank(
+    spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, known: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """The table of the trials with all criteria, and a score by which to choose; known is that of the first trials."""
+    table = pd.concat([tabulate(trials), criteria(spec, trials, rng, known)], axis=1)
     rejected = (table["smallest"] < SMALLEST) | (table["overlap"] > ALTERNATIVE)
     mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
     table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from ..base.backend import Array
+from ..core.problem import remove_given
 from ..core.reduced import FLOOR
+from .independent_components import light_tailed
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,11 @@ class SearchSpec:
     given: list[np.ndarray]
     fixed: Spec = Spec()
     columns: Array | None = None
+
+    @cached_property
+    def tails(self) -> Array:
+        """Independent components of the rows without the means of their given clusters, lightest tails first."""
+        return light_tailed(remove_given(self.X, self.given) if self.given else self.X)
 
     def directions(self, wanted: int) -> int:
         """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""

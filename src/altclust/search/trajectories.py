@@ -8,6 +8,7 @@ in each of them short fits start from directions that simpler methods find:
 - "half-whitened" and "whitened": residuals in principal directions that are made more alike, or equal, in size, for
   views that a few large directions hide;
 - "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
+- "again": residuals once more, from the directions of the best views that all of these find;
 - "components": the plane of independent components with light tails that do not depend on the given clusters, at ever
   smaller σ: only these fits find moons and rings.
 
@@ -25,9 +26,10 @@ import numpy as np
 
 from ..base.backend import Array
 from ..core.initialization import spectral_start
+from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import alternate_discriminants, kmeans_directions
+from .discriminants import alternate_discriminants, in_turn, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
@@ -59,7 +61,7 @@ class Source:
     subtract_given : bool
     whitening : float
     start : callable
-        Finds directions in rows, for a number of clusters.
+        Finds directions in rows, for a number of clusters; independent components of the rows may help.
     fits : tuple of (float, float)
         σ over the median distance of the projected rows, and the pull over k − 1.
     columns : bool
@@ -68,7 +70,7 @@ class Source:
 
     subtract_given: bool
     whitening: float
-    start: Callable[[Array, int, np.random.Generator], Array]
+    start: Callable[[Array, int, np.random.Generator, Array], Array]
     fits: tuple[tuple[float, float], ...]
     columns: bool = False
 
@@ -80,6 +82,7 @@ SOURCES = {
     "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
     "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.35, 0.0)), columns=True),
 }
+AGAIN = "again"  # residuals, from the directions of the best trials of all sources
 FOR_MANY = ("residual", "half-whitened")
 FOR_WIDE = ("residual", "half-whitened", "columns")  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
@@ -134,7 +137,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
     ]
     if not fixed.subtract_given and not fixed.whitening:
         name = "columns, components" if wide else "components"
-        first, *others = [k] if k else THIN_CLUSTERS
+        first, *others = [k] if k else [THIN_CLUSTERS[0], *(c for c in THIN_CLUSTERS[1:] if c < n)]
         found.append(Trajectory(name, first, tuple(others)))
     return [trajectory for trajectory in found if trajectory.n_clusters < n]
 
@@ -150,6 +153,22 @@ def follow(
     """The trials along a trajectory, one by one, or only that of one stage."""
     kinds = {"fixed": _fixed, "components": _components, "columns, components": _components}
     return kinds.get(trajectory.source, _from_source)(spec, trajectory, rng, only)
+
+
+def run_again(spec: SearchSpec, best: list[Trial], rng: np.random.Generator) -> list[Trial]:
+    """The clusters of the best trials sought again, in their own directions and then in all residuals.
+
+    None if residuals are not wanted, or nothing is left.
+    """
+    X, basis = in_coordinates(spec, True, 0.0)
+    found: list[Trial] = []
+    if spec.fixed.subtract_given is False or spec.fixed.whitening or spec.fixed.sigma is not None or not X.any():
+        return found
+    for trial in best:
+        k, shown = trial.n_clusters, (X if basis is None else X @ basis.T) @ trial.W
+        W = in_turn(X, best_lloyd(shown, k, rng, 3)[0][None], k, rng)
+        found += _fits(spec, AGAIN, SOURCES["residual"], k, X, basis, W, rng, None)
+    return found
 
 
 def _fixed(
@@ -168,17 +187,33 @@ def _fixed(
 def _from_source(
     spec: SearchSpec, trajectory: Trajectory, rng: np.random.Generator, only: int | None = None
 ) -> Iterator[Trial]:
-    source, k = SOURCES[trajectory.source], trajectory.n_clusters
+    source, k = SOURCES["residual" if trajectory.source == AGAIN else trajectory.source], trajectory.n_clusters
     X, basis = in_coordinates(spec, source.subtract_given, source.whitening, source.columns)
-    W = with_columns(X, source.start(X, k, rng), spec.fixed.n_components)
+    W = source.start(X, k, rng, spec.tails)
+    return _fits(spec, trajectory.source, source, k, X, basis, W, rng, only)
+
+
+def _fits(
+    spec: SearchSpec,
+    name: str,
+    source: Source,
+    k: int,
+    X: Array,
+    basis: Array | None,
+    W: Array,
+    rng: np.random.Generator,
+    only: int | None,
+) -> Iterator[Trial]:
+    """The fits of a source from directions W."""
+    W = with_columns(X, W, spec.fixed.n_components)
     unit = median_distance(X @ W, rng)
     for stage, (width, pull) in enumerate(source.fits):
-        if not _wanted(spec, trajectory.source, stage, only):
+        if not _wanted(spec, name, stage, only):
             continue
         strength = pull * max(k - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
         floor = FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
         setting = Setting(X, basis, source.subtract_given and bool(spec.given), source.whitening, floor, strength)
-        yield short_fit(spec, trajectory.source, stage, trajectory.n_clusters, setting, W, width * unit, rng)
+        yield short_fit(spec, name, stage, k, setting, W, width * unit, rng)
 
 
 def _components(

@@ -29,8 +29,10 @@ from .screening import WIDE, screen
 from .selection import REJECTED, explain_ranking, menu, obvious_trials, rank
 from .spec import SearchSpec, Spec
 from .stability import stability
-from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, trajectories
+from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, run_again, trajectories
 from .trials import Trial
+
+SOUGHT_AGAIN = 3  # views on the menu that a second round starts from
 
 Follow = Callable[[SearchSpec, Trajectory, int], list[Trial]]
 
@@ -202,9 +204,14 @@ def search_parameters(
     def report(done: dict[int, list[Trial]], last: Trial) -> Any:
         return callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap))
 
-    trials = [t for done in _follow(spec, found, follow, seed, n_jobs, report, resume) for t in done]
+    finished = _follow(spec, found, follow, seed, n_jobs, report, resume)
+    trials = [trial for one in finished for trial in one]
     with fitting_threads(len(sampled)):
         table = judge(spec, trials, np.random.default_rng(seed))
+        if rule == "ranking" and len(finished) == len(found):
+            best = [trials[i] for i in menu(trials, table)[:SOUGHT_AGAIN]]
+            more = run_again(spec, best, np.random.default_rng(seed))
+            trials, table = trials + more, rank(spec, trials + more, np.random.default_rng(seed), table)
     few = few_valued(X[rows], names) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {} if few is None else obvious_trials(trials, table, few)
     rules = tuple({one.columns: one for one in found_in.values()}.values())
@@ -216,12 +223,12 @@ def search_parameters(
             return replace(again, obvious=(*rules, *(one for one in again.obvious if one not in rules)))
     table.loc[list(found_in), "score"] -= REJECTED
     order = menu(trials, table)
-    best = order[0]
+    first = order[0]
     with fitting_threads(len(sampled)):
         steady = {i: stability(spec, trials[i], np.random.default_rng(seed + i)) for i in order}
     table["stability"] = [steady.get(i, np.nan) for i in range(len(table))]
-    table["chosen"] = np.arange(len(table)) == best
-    row = table.iloc[best]
+    table["chosen"] = np.arange(len(table)) == first
+    row = table.iloc[first]
     views = [_parameters(trials[i], basis, subspace, columns, fixed) for i in order]
     return Tuning(table, views[0], explain(row, table), float(row["score"]), rows, trials, order, views, rules)
 
