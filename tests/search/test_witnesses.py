@@ -1,9 +1,13 @@
 """Columns that were not used: which of them agree with the clusters, beyond the given ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.preprocessing import StandardScaler
 
+from altclust import KDAC
 from altclust.datasets import penguins
 from altclust.search.witnesses import find_witnesses, holm
 
@@ -112,3 +116,29 @@ def test_the_sex_of_the_penguins_confirms_a_view_by_sex(rng):
     others = table[["island", "sex", "year"]].assign(nonsense=rng.choice(list("abc"), len(table)))
     found = find_witnesses(labels, others, [pd.factorize(table.species)[0]], rng=rng)
     assert names(found) == {"sex"}
+
+
+def test_only_categories_that_are_nearly_the_clusters_are_decisive(rng):
+    labels = rng.integers(0, 2, N)
+    others = pd.DataFrame(
+        {
+            "sex": np.where(rng.random(N) < 0.92, labels, 1 - labels).astype(str),
+            "colour": np.where(rng.random(N) < 0.75, labels, 1 - labels).astype(str),
+            "weight": labels + 0.01 * rng.standard_normal(N),  # the half of any cloud agrees with a number
+        }
+    )
+    found = {witness.column: witness.decisive for witness in find_witnesses(labels, others, rng=rng)}
+    assert found == {"sex": True, "colour": False, "weight": False}
+
+
+def test_a_decisive_witness_makes_a_view_without_a_gap_real():
+    data = penguins()
+    X = StandardScaler().fit_transform(data.X)
+    model = KDAC(2, random_state=0).fit(X, data.given)
+    alone = model.significance_
+    found = model.assess_significance(witnesses=pd.DataFrame({"sex": data.alternative.astype(str)}))
+    assert not alone.is_real
+    assert found.is_real
+    assert found.p_value == alone.p_value > 0.05
+    assert not replace(found, stability=0.3).is_real
+    assert not replace(found, is_obvious=True).is_real

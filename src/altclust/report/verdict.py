@@ -82,6 +82,8 @@ def _tone(overlap: float | None, significance: dict[str, Any], rule: dict[str, A
         return "known"
     if p_value is None:
         return "untested"
+    if p_value > LEVEL:
+        return "witnessed"
     if stability < STABLE:
         return "shaky"
     return "first" if overlap is None else "clear"
@@ -134,10 +136,12 @@ def _main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
 
 def _significance(significance: dict[str, Any]) -> str:
     p_value, stability = significance["p_value"], significance["stability"]
-    if significance["is_real"] is False:
-        return "rows without clusters look as clear" if p_value > LEVEL else "halves of the rows give other clusters"
     if p_value is None:
         return significance["missing"]
+    if p_value > LEVEL:
+        return "rows without clusters look as clear"
+    if significance["is_real"] is False:
+        return "halves of the rows give other clusters"
     if stability < STABLE:
         return "significant, but cluster borders differ between halves of the rows"
     return "significant and stable"

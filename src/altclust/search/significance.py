@@ -105,8 +105,9 @@ class Significance:
 
     @property
     def is_real(self) -> bool:
-        """Whether the view is significant at level 0.05, halves of the rows show it, and it is not an obvious group."""
-        return is_real(self.p_value, self.stability) and not self.is_obvious
+        """Whether a view is significant at level 0.05 or has a decisive witness, halves show it, and it is not obvious."""
+        p_value = 0.0 if any(witness.decisive for witness in self.witnesses) else self.p_value
+        return is_real(p_value, self.stability) and not self.is_obvious
 
     def with_obvious(self, rule: Obvious | None, others: Sequence[Obvious]) -> Significance:
         """The same with the obvious groups that the search left aside, and with the rule of this view if it has one."""

@@ -26,6 +26,7 @@ MOST_DRAWS = 20_000
 MOST_ROWS = 2000  # a sample is enough
 MOST_VALUES = 30  # of a column of text; columns with more are names
 AGREES = 0.3  # Cramér's V, or η, from which a column agrees with clusters: a medium effect
+DECIDES = 0.7  # Cramér's V, from which the clusters are nearly the categories of a column
 LONGEST = 80  # characters of a name or a value
 
 
@@ -43,12 +44,16 @@ class Witness:
         Within the given clusters: Cramér's V of a column of categories, η² of the ranks of a column of numbers.
     sentence : str
         Such as "Agrees with sex, which was not used: 91 % against 19 % female."
+    decisive : bool
+        Whether the clusters are nearly the categories of the column, with a V of at least 0.7. Groups that are so far
+        apart are clusters, even if no gap shows between them.
     """
 
     column: str
     p_value: float
     effect: float
     sentence: str
+    decisive: bool = False
 
     def __str__(self) -> str:
         return self.sentence
@@ -91,7 +96,7 @@ def find_witnesses(
     draws = min(max(DRAWS, 2 * int(len(columns) / LEVEL)), MOST_DRAWS)
     p_values = holm(_p_values(codes, cells, columns, draws, rng))
     found = [
-        Witness(column.name, float(p), column.effect, column.sentence)
+        Witness(column.name, float(p), column.effect, column.sentence, column.categories and column.effect >= DECIDES)
         for column, p in zip(columns, p_values, strict=True)
         if p <= LEVEL and column.effect >= (AGREES if column.categories else AGREES**2)
     ]
