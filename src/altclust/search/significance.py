@@ -105,7 +105,7 @@ class Significance:
 
     @property
     def is_real(self) -> bool:
-        """Whether a view is significant at level 0.05 or has a decisive witness, halves show it, and it is not obvious."""
+        """Whether it is significant at level 0.05 or has a decisive witness, halves show it, and it is not obvious."""
         p_value = 0.0 if any(witness.decisive for witness in self.witnesses) else self.p_value
         return is_real(p_value, self.stability) and not self.is_obvious
 
