@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import report as report
     from . import tables as tables
     from .base.errors import InputError
+    from .base.known import Known
     from .base.progress import Progress
     from .core import metrics as metrics
     from .core.certificate import Certificate
@@ -38,6 +39,7 @@ __all__ = [
     "Found",
     "Growth",
     "InputError",
+    "Known",
     "Newton",
     "Progress",
     "Significance",
@@ -60,6 +62,7 @@ _HOMES = {
     "Tuning": "search.tuning",
     "tune": "search.tuning",
     "InputError": "base.errors",
+    "Known": "base.known",
     "Progress": "base.progress",
     "ViewDiscovery": "models.view_discovery",
 }

@@ -6,7 +6,7 @@ import pytest
 
 from altclust.base.errors import InputError
 from altclust.tables.column_types import column_type
-from altclust.tables.known import known_clusters
+from altclust.tables.known import as_known, known_columns, measured
 from altclust.tables.numerals import read_numerals
 
 N = 60
@@ -97,9 +97,14 @@ def test_what_is_not_a_number(cells):
     assert read_numerals(pd.Series(cells)) is None
 
 
-def test_a_measurement_is_no_known_clustering():
+def test_a_known_column_is_a_clustering_or_a_measurement():
     mass = pd.DataFrame({"mass": np.arange(94).repeat(4) * 25.0 + 2700})
-    with pytest.raises(InputError, match="given='mass' has 94 different numbers, as measurements have"):
-        known_clusters(mass)
-    assert known_clusters(mass, {"m*": "category"})["mass"].nunique() == 94
-    assert known_clusters(pd.DataFrame({"label": np.arange(50).repeat(4)}))["label"].nunique() == 50
+    assert measured(known_columns(mass)) == ["mass"]
+    assert known_columns(mass, {"m*": "category"})["mass"].nunique() == 94
+    assert measured(known_columns(pd.DataFrame({"label": np.arange(50).repeat(4)}))) == []
+    years = pd.DataFrame({"year": [2019, 2020, 2021] * 4, "site": list("ab") * 6})
+    assert as_known(known_columns(years)) is not None
+    kinds = [one.kind for one in as_known(known_columns(years, {"year": "number"}))]
+    assert kinds == ["measurement", "auto"]
+    with pytest.raises(InputError, match="not a column of numbers"):
+        known_columns(years, {"site": "number"})

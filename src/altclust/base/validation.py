@@ -211,7 +211,7 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
     frame = given_frame(given)
     if len(frame) != n:
         raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
-    return [_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
+    return [label_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
 
 
 def given_frame(given: Any) -> pd.DataFrame:
@@ -244,7 +244,8 @@ def _frame(given: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names)
 
 
-def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
+def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = True) -> np.ndarray:
+    """The codes of column j of `count` columns of labels; by default, many labels must be shared by several rows."""
     where = "given" if count == 1 else f"given, column {j},"
     codes = np.full(n, -1, dtype=np.int64)
     known: Any
@@ -274,7 +275,7 @@ def _codes(column: pd.Series, j: int, count: int, n: int) -> np.ndarray:
             "leave it out, or pass at least two clusters.",
             argument=where,
         )
-    if clusters > max(2, len(known) // 2) and clusters > 10:
+    if shared and clusters > max(2, len(known) // 2) and clusters > 10:
         raise InputError(
             f"has {clusters} distinct values in {len(known)} rows: that is an identifier or a measurement, "
             "not a clustering; pass labels that rows share.",

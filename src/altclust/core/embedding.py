@@ -43,6 +43,16 @@ def fit_kmeans(X: Array, k: int, n_init: int, seed: int) -> KMeans:
         return KMeans(k, n_init=n_init, random_state=seed).fit(X)
 
 
+def as_codes(given: Array, cells: int = 5) -> np.ndarray:
+    """Codes of what is given, where clusters are needed: those of a measurement are intervals, by k-means."""
+    if given.ndim == 1:
+        return given
+    known, codes = ~np.isnan(given[:, 0]), np.full(len(given), -1)
+    if known.sum() > cells:
+        codes[known] = fit_kmeans(given[known], cells, n_init=3, seed=0).labels_
+    return codes
+
+
 def round_to_labels(
     U: Array, k: int, method: str, rng: np.random.Generator, n_init: int = 10
 ) -> tuple[np.ndarray, Array]:

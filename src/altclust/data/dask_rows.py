@@ -14,12 +14,14 @@ import pandas as pd
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.known import STREAMED_CELLS, Scale, is_measured
 from ..base.validation import check_given, is_unknown
-from .rows import STEP, ArrayRows, Rows, Sums, add, over_steps, rows_of
+from .rows import STEP, ArrayRows, Levels, Rows, Sums, add, levels_of, over_steps, rows_of, streamed_columns
 
 FAN_IN = 8  # partial sums that one task adds
 LOOK = 2.0  # seconds between checks of the workers
 PATIENCE = 300.0  # seconds to wait for a worker before giving up
+SAMPLED = 10_000  # values from which the scale of a measurement is taken
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +73,7 @@ class DaskRows:
         X = X.rechunk({0: tuple(size for size in X.chunks[0] if size) or (0,), 1: -1})
         return cls(X, da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32), columns)
 
-    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
         """See `Rows`; labels may be a Dask array or series, of which only the distinct values are gathered."""
         import dask.array as da
 
@@ -80,20 +82,29 @@ class DaskRows:
         if hasattr(given, "to_dask_array"):
             given = _counted(given)
         if not hasattr(given, "dask"):
-            found = check_given(given, self.n)
-            codes = np.column_stack(found).astype(np.int32)
+            found = streamed_columns(given, self.n)
+            codes = np.column_stack([column.codes for column in found]).astype(np.int32)
             blocks = da.from_array(codes, chunks=(self.X.chunks[0], -1))
-            return DaskRows(self.X, blocks, self.columns), [int(c.max()) + 1 for c in found]
+            return DaskRows(self.X, blocks, self.columns), levels_of(found)
         if np.isnan(given.shape[0]):
             given = _counted(given)
         labels = given[:, None] if given.ndim == 1 else given
         if labels.shape[0] != self.n:
             raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")
         labels = labels.rechunk({0: self.X.chunks[0], 1: -1})
-        kinds = [_distinct(labels[:, g], self.most_clusters) for g in range(labels.shape[1])]
-        clusters = [len(known) for known in kinds]
-        columns = [labels[:, g].map_blocks(_to_codes, known, dtype=np.int32) for g, known in enumerate(kinds)]
-        return DaskRows(self.X, da.stack(columns, axis=1).rechunk((self.X.chunks[0], -1)), self.columns), clusters
+        meant: list[Levels] = []
+        columns = []
+        for g in range(labels.shape[1]):
+            name = "given" if labels.shape[1] == 1 else f"given {g + 1}"
+            scale = _scale(labels[:, g], name)
+            if scale is not None:
+                meant.append(Levels(len(scale.table), scale.table, f"{name}: a measurement"))
+                columns.append(labels[:, g].map_blocks(scale.codes, dtype=np.int64).astype(np.int32))
+                continue
+            known = _distinct(labels[:, g], self.most_clusters)
+            meant.append(Levels(len(known), None, f"{name}: {len(known)} clusters"))
+            columns.append(labels[:, g].map_blocks(_to_codes, known, dtype=np.int32))
+        return DaskRows(self.X, da.stack(columns, axis=1).rechunk((self.X.chunks[0], -1)), self.columns), meant
 
     def _blocks(self) -> list[tuple[Any, Any]]:
         return list(
@@ -217,6 +228,15 @@ def _added(parts: list[Sums]) -> Sums:
         total = add(total, part)
     assert total is not None
     return total
+
+
+def _scale(values: Any, name: str) -> Scale | None:
+    """The scale of a measurement, from a sample of a Dask array; None if it is a column of labels."""
+    if values.dtype.kind not in "iuf":
+        return None
+    few = np.linspace(0, len(values) - 1, min(len(values), SAMPLED)).astype(int)
+    numbers = np.asarray(_compute(values[few])[0], dtype=float)
+    return Scale.of(numbers, name, STREAMED_CELLS) if is_measured(numbers) else None
 
 
 def _distinct(labels: Any, most: int) -> np.ndarray:

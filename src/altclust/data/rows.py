@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
@@ -17,8 +17,8 @@ from joblib import cpu_count
 
 from ..base.backend import Array, host, like
 from ..base.errors import InputError
+from ..base.known import STREAMED_CELLS, Column, read_known
 from ..base.parallel import fitting_threads
-from ..base.validation import check_given
 
 STEP = 2048  # rows per step: their kernel to a few hundred landmarks fits in the cache
 BLOCK_BYTES = 64e6  # of temporary arrays per thread
@@ -65,14 +65,37 @@ class Rows(Protocol):
     def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
         """The rows with these ascending indices and their codes, as numpy arrays in memory."""
 
-    def encode(self, given: Any) -> tuple[Rows, list[int]]:
-        """The same rows with the codes of these labels, and the number of clusters of each clustering."""
+    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
+        """The same rows with the codes of what is given, and the levels of each column of codes."""
 
     def subset(self, X: Array, codes: np.ndarray) -> Rows:
         """Rows from `take` as `Rows` on the same device."""
 
     def model(self, kind: str) -> Any:
         """An array whose library, device and dtype the engine should use; None for float64 numpy."""
+
+
+class Levels(NamedTuple):
+    """What the codes of one column mean: their number, and the features of each if it is a measurement."""
+
+    size: int
+    table: Array | None = None
+    description: str = ""
+
+
+def streamed_columns(given: Any, n: int) -> list[Column]:
+    """What is given as codes of few levels; refuses matrices, which have a level for every row."""
+    found = read_known(given, n, STREAMED_CELLS)
+    for column in found:
+        if column.kind in ("kernel", "distances"):
+            raise InputError(f'given has a {column.kind} of all pairs of rows: pass engine="tiles", or fewer rows.')
+    return found
+
+
+def levels_of(columns: Sequence[Column]) -> list[Levels]:
+    """The levels of these columns."""
+    counts = [int(c.codes.max()) + 1 if c.table is None else len(c.table) for c in columns]
+    return [Levels(count, c.table, str(c)) for count, c in zip(counts, columns, strict=True)]
 
 
 def add(total: Sums | None, part: Sums) -> Sums:
@@ -116,11 +139,11 @@ class ArrayRows:
         self.n, self.d = X.shape
         self._size = _mapped_size(X)
 
-    def encode(self, given: Any) -> tuple[Rows, list[int]]:
+    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
         """See `Rows`."""
-        found = check_given(host(given) if is_torch_array(given) else given, self.n)
-        codes = np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *(c.astype(np.int32) for c in found)])
-        return self.with_codes(codes), [int(c.max()) + 1 for c in found]
+        found = streamed_columns(host(given) if is_torch_array(given) else given, self.n)
+        codes = np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *(c.codes.astype(np.int32) for c in found)])
+        return self.with_codes(codes), levels_of(found)
 
     def with_codes(self, codes: np.ndarray) -> ArrayRows:
         """The same rows with these codes, shape (n, g)."""

@@ -68,9 +68,15 @@ class Moments(NamedTuple):
                 "or rescale it (sklearn's StandardScaler)."
             )
 
-    def effects(self) -> list[Array]:
-        """The effect of each given cluster on a centred row, shape (c, d): a regression on all one-hot columns."""
-        centring = block_diag(*(np.eye(len(c)) - np.outer(np.ones(len(c)), c / c.sum()) for c in self.counts))
+    def effects(self, tables: Sequence[Array | None] | None = None) -> list[Array]:
+        """The effect of each given cluster on a centred row, shape (c, d): a regression on all one-hot columns.
+
+        For measurements, tables has the features of each code, on which rows are regressed instead.
+        """
+        blocks = [
+            np.eye(len(c)) if t is None else t for c, t in zip(self.counts, _all(tables, self.counts), strict=True)
+        ]
+        centring = block_diag(*(T - (c / c.sum()) @ T for T, c in zip(blocks, self.counts, strict=True)))
         inner = np.linalg.pinv(centring.T @ self.pairs @ centring, hermitian=True)
         joint = centring @ inner @ centring.T @ self.sums
         return np.split(joint, np.cumsum(self.sizes)[:-1])
@@ -123,13 +129,23 @@ def one_hot(codes: Any, size: int, model: Any) -> Any:
     return xp.astype(codes[:, None] == kinds[None, :], model.dtype)
 
 
-def indicator_tables(counts: list[Array], scaling: str) -> list[Array]:
+def _all(tables: Sequence[Array | None] | None, counts: list[Array]) -> Sequence[Array | None]:
+    return [None] * len(counts) if tables is None else tables
+
+
+def indicator_tables(counts: list[Array], scaling: str, features: Sequence[Array | None] | None = None) -> list[Array]:
     """`core.problem.indicators` by code instead of by row: shape (c + 1, c − 1), the last row is for unknown labels.
 
-    counts holds the sizes of the clusters of each given clustering; an empty cluster has a column of zeros.
+    counts holds the sizes of the clusters of each given clustering; an empty cluster has a column of zeros. features
+    holds the features of the codes of measurements, shape (c, m), and None for clusterings.
     """
     tables: list[Array] = []
-    for sizes in counts:
+    for sizes, A in zip(counts, _all(features, counts), strict=True):
+        if A is not None:
+            A = A - sizes @ A / max(sizes.sum(), 1)
+            largest = np.sqrt(max(np.linalg.eigvalsh((A.T * sizes) @ A)[-1], 0.0)) or 1.0
+            tables.append(np.vstack([A / largest if scaling == "balanced" else A, np.zeros(A.shape[1])]))
+            continue
         if not np.sum(sizes):  # no label is known
             tables.append(np.zeros((len(sizes) + 1, 0)))
             continue

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import host
 from ..base.errors import InputError
-from ..base.validation import column_names, given_frame, is_unknown
+from ..base.known import known_frame
+from ..base.validation import column_names, is_unknown
 
 TOP = 5  # features in the summary
 HEAD, CELL = 'style="text-align:left" scope="row"', 'style="text-align:left"'
@@ -25,7 +26,7 @@ def rows_to_show(model: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.
     """Rows, their given labels and their clusters: those of the fit, unless others are passed."""
     check_is_fitted(model)
     if X is not None:
-        return X, None if given is None else given_frame(given), np.asarray(model.predict(X))
+        return X, known_frame(given), np.asarray(model.predict(X))
     search = model._view.search
     if search is None:
         raise InputError("X is missing: a model that was loaded from a file does not contain the rows, so pass them.")
@@ -41,10 +42,19 @@ def _named(codes: list[np.ndarray], given: Any) -> pd.DataFrame | None:
     if not codes:
         return None
     if given is None or hasattr(given, "dask"):
-        return pd.DataFrame({f"given {j}": c for j, c in enumerate(codes, 1)})
-    frame = given_frame(host(given) if is_torch_array(given) else given)
+        return pd.DataFrame({f"given {j}": c for j, c in enumerate(codes, 1) if c.ndim == 1})
+    frame = known_frame(host(given) if is_torch_array(given) else given)
+    if frame is None or (frame.shape[1] < len(codes) and len(frame) != len(codes[0])):
+        return None
+    if frame.shape[1] < len(codes):  # kernels and distances are no columns
+        return frame
     named = {}
     for (name, column), code in zip(frame.items(), codes, strict=True):
+        if code.ndim == 2 and len(column) == len(code):
+            named[str(name)] = column.to_numpy()
+            continue
+        if code.ndim == 2:  # rows of a sample, whose values are not known here
+            continue
         levels = [level for level in pd.unique(column) if not is_unknown(level)]  # in the order of the codes
         named[str(name)] = np.array([*levels, None], dtype=object)[code]
     return pd.DataFrame(named)

@@ -19,7 +19,7 @@ from ..base.validation import given_frame
 from ..report import summarise, write_report
 from ..tables import Recipe, learn_recipe
 from ..tables.frames import as_pandas, with_column
-from ..tables.known import known_clusters
+from ..tables.known import as_known, known_columns
 from ..tables.other_columns import other_columns
 from ..tables.readable import readable
 from ..tables.values import labels as as_labels
@@ -56,8 +56,8 @@ def find(
     table : DataFrame of pandas or polars, or Arrow table
         With columns of any type: every column gets a type, and every decision is told.
     given : str, sequence of str, or labels, optional
-        Names of columns with known clusters, or the labels themselves. Default: the table is clustered first, and an
-        alternative to that clustering is found.
+        Names of columns with known clusters or measurements, or the values themselves. Default: the table is clustered
+        first, and an alternative to that clustering is found.
     n_clusters : int or "auto"
         Default: searched for.
     columns, drop : sequence of str
@@ -124,7 +124,7 @@ def find(
     if known is None:
         first = np.asarray(KDAC(n_clusters, **options).fit(X).labels_)
         known = pd.DataFrame({"first_view": first.astype(str)})
-    model = KDAC(n_clusters, **options).fit(X, known)
+    model = KDAC(n_clusters, **options).fit(X, as_known(known))
     found = Found(model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]))
     return found.tested(callback) if significance else found
 
@@ -138,7 +138,7 @@ def _known(frame: pd.DataFrame, given: Any, types: Mapping[str, str] | None) -> 
     if isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given):
         absent = [name for name in given if name not in frame.columns]
         if not absent:
-            return known_clusters(frame[list(given)], types), list(given)
+            return known_columns(frame[list(given)], types), list(given)
         if len(given) != len(frame):
             problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
             raise InputError(problem, argument="given", value=absent[0])
@@ -146,7 +146,7 @@ def _known(frame: pd.DataFrame, given: Any, types: Mapping[str, str] | None) -> 
     if len(labels) != len(frame):
         raise InputError(f"has {len(labels)} labels, and the table {len(frame)} rows.", argument="given")
     named = [str(name) if isinstance(name, str) else f"given {i}" for i, name in enumerate(labels.columns, 1)]
-    return known_clusters(labels.set_axis(named, axis=1).set_axis(frame.index), types), []
+    return known_columns(labels.set_axis(named, axis=1).set_axis(frame.index), types), []
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ class FittedView:
     mean: Array = field(metadata={"shape": ("d",)})
     feature_weights: Array = field(metadata={"shape": ("d",)})
     overlap: float
+    overlap_p_value: float
+    known: str
     quality: float
     cost: float
     status: str

@@ -18,7 +18,7 @@ from ..base.sampling import sample_rows
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
 from ..core.feature_weights import feature_weights
-from ..core.metrics import overlap
+from ..core.metrics import overlap, overlap_p_value
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
@@ -49,18 +49,19 @@ def fit_in_memory(
     rng: np.random.Generator,
     resolved: tuple[Parameters, SearchSpec, Tuning | None] | None = None,
     names: Sequence[str] | None = None,
+    known: str = "",
 ) -> FittedView:
     """Fit all rows at once with an exact engine; the other views on the menu of a search are fitted when asked for.
 
     model is an array whose library, device and dtype are used, or None; resolved is the result of
-    `resolve_parameters`, if it has been called already; names are those of the columns.
+    `resolve_parameters`, if it has been called already; names are those of the columns; known says what is given.
     """
     logger.info("engine %s: %s", kind, reason)
     with fitting_threads(len(centred)):
         parameters, search, tuning = resolved or resolve_parameters(
             spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
-        table = Table(centred, mean, given, kind, reason, model, names, search, tuning)
+        table = Table(centred, mean, given, kind, reason, model, names, search, tuning, known)
         view = table.fitted(0, parameters, options, rng)
     warn_of_rank(spec.n_components, view.n_components)
     if tuning is None or view.status == Status.CANCELLED or kind != "dense":
@@ -83,6 +84,7 @@ class Table:
     names: Sequence[str] | None
     search: SearchSpec
     tuning: Tuning | None
+    known: str
 
     def fitted(
         self,
@@ -98,7 +100,17 @@ class Table:
         else:
             means = None
         found = _fitted(
-            self.centred, self.mean, self.given, means, parameters, options, self.kind, self.reason, self.model, rng
+            self.centred,
+            self.mean,
+            self.given,
+            means,
+            parameters,
+            options,
+            self.kind,
+            self.reason,
+            self.model,
+            rng,
+            self.known,
         )
         # X may be standardised: cuts would mean nothing
         rule = None if self.tuning is None else reproduced_by(found.labels, self.centred, self.names, cuts=False)
@@ -129,6 +141,7 @@ def _fitted(
     reason: str,
     model: Any,
     rng: np.random.Generator,
+    known: str,
 ) -> FittedView:
     """One view, with all parameters set; how it was found is not known here."""
     options = counting(options) if kind == "tiles" else options
@@ -140,6 +153,8 @@ def _fitted(
         mean=mean,
         feature_weights=feature_weights(centred, result.labels, W),
         overlap=overlap(result.labels, given),
+        overlap_p_value=overlap_p_value(result.labels, given),
+        known=known,
         quality=result.quality,
         cost=result.cost,
         status=str(result.status),

@@ -17,12 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array, fits_single, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
+from ..base.known import known_arrays, read_known
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
     centre,
-    check_given,
     check_parameters,
     check_solver,
     column_names,
@@ -138,7 +138,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         the sum is 1. If no feature alone tells clusters apart, its share in the directions: diag(WWᵀ) times the
         variance.
     overlap_ : float
-        NMI of `labels_` with the given clustering (the largest of several): 0 is independent. NaN if nothing was given.
+        NMI of `labels_` with the given clustering (the largest of several): 0 is independent. For a measurement, the
+        share of the variance of the labels' indicators that a smooth function of it explains, see
+        `altclust.metrics.dependence`. NaN if nothing was given.
+    overlap_p_value_ : float
+        p-value of independence between `labels_` and what was given (Pillai's trace, corrected for their number).
+    known_ : str
+        What was given, and how it was understood: clusters, a measurement, a kernel or distances.
     quality_ : float
         HSIC(XW, U), at most k.
     cost_ : float
@@ -261,9 +267,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
-        y : None, labels of shape (n_samples,), or several columns of labels
-            Given clusterings: strings or numbers; NaN, None and −1 are unknown: these rows are not constrained.
-            Default: find a first view.
+        y : None, labels or numbers of shape (n_samples,), several columns of them, or `altclust.Known`
+            What to be different from. Clusterings: strings or numbers; NaN, None and −1 are unknown: these rows are not
+            constrained. Measurements: a column of more than 30 different whole numbers, or 12 others; NaN is unknown.
+            A list of `altclust.Known` states what is what, and may contain kernels and distances. Default: find a
+            first view.
 
         Returns
         -------
@@ -320,20 +328,23 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if kind != "lowrank":
             try:
                 table = scan_rows(np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64), names)
-                given = check_given(host(y) if is_torch_array(y) else y, rows.n)
+                columns = read_known(host(y) if is_torch_array(y) else y, rows.n)
+                given, known = known_arrays(columns), ", ".join(map(str, columns))
                 centred, mean = centre(table, names)
                 warn_of_dominant(centred, names)
                 model = rows.model(kind)
                 if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
                     model = None
-                return fit_in_memory(centred, mean, given, spec, options, kind, reason, model, rng, names=names)
+                return fit_in_memory(
+                    centred, mean, given, spec, options, kind, reason, model, rng, names=names, known=known
+                )
             except MemoryError as error:
                 if self.engine != "auto":
                     raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
                 reason = "the exact kernel did not fit in memory"
         with enough_memory("fit"):
-            coded, clusters = rows.encode(y)
-            return fit_streamed(coded, clusters, names, spec, options, reason, rng)
+            coded, levels = rows.encode(y)
+            return fit_streamed(coded, levels, names, spec, options, reason, rng)
 
     def _publish(self, view: FittedView) -> None:
         self._view = view
@@ -425,7 +436,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if self._given is None and not np.isnan(self.overlap_):
             raise InputError("witnesses need the given clusters, which a loaded model does not contain: fit again.")
         given = host(self._given) if is_torch_array(self._given) else self._given
-        return others, check_given(given, n)
+        return others, known_arrays(read_known(given, n))
 
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""

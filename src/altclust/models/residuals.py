@@ -1,4 +1,4 @@
-"""Rows minus the means of their given clusters; for new rows, the given cluster is predicted."""
+"""Rows without what is given; for new rows, the given cluster, or the effect of a measurement, is predicted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
+from ..core.kernels import Gaussian
 from ..core.problem import indicators, row_space
+
+PREDICTORS = 300  # rows from whose neighbourhood the effect of a measurement is predicted
+RIDGE = 1e-2  # relative to the mean eigenvalue of their kernel
 
 
 @dataclass(frozen=True)
@@ -24,17 +28,24 @@ class GivenMeans:
         One per given clustering: the effect of each of its clusters on a centred row.
     weights, intercepts : lists of arrays, shapes (c, d) and (c,)
         The cluster of a row is where ``weights @ row + intercepts`` is largest.
+    measured : Effect or None
+        Predicts what all given measurements add to a row.
     """
 
     means: list[Array]
     weights: list[Array]
     intercepts: list[Array]
+    measured: Effect | None = None
 
     @classmethod
     def fit(cls, X: Array, given: Sequence[np.ndarray]) -> GivenMeans:
-        """From the centred rows X and the codes of every given clustering, −1 for unknown."""
-        Y = indicators(given, len(X), "paper")
+        """From the centred rows X and what is given: codes, −1 for unknown, or features of measurements."""
+        measured = [features for features in given if features.ndim == 2]
+        given = [codes for codes in given if codes.ndim == 1]
+        Y = indicators([*given, *measured], len(X), "paper")
         effects = np.linalg.lstsq(Y, X, rcond=None)[0]
+        A = indicators(measured, len(X), "paper")
+        smooth = Effect.fit(X, A @ effects[len(effects) - A.shape[1] :]) if measured else None
         inside, basis = row_space(X) if X.shape[1] >= len(X) else (X, None)  # no covariance of thousands of columns
         means, weights, intercepts = [], [], []
         for codes in given:
@@ -55,15 +66,49 @@ class GivenMeans:
                 coefficients = coefficients @ basis.T
             weights.append(_by_code(coefficients, present, 0.0))
             intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never predicted
-        return cls(means, weights, intercepts)
+        return cls(means, weights, intercepts, smooth)
 
     def remove(self, X: Array) -> Array:
-        """The centred rows X minus the means of their predicted clusters."""
+        """The centred rows X minus the means of their predicted clusters, and the predicted effect of measurements."""
         xp, rows = array_namespace(X), X
+        if self.measured is not None:
+            rows = rows - self.measured.predict(X)
         for means, weights, intercepts in zip(self.means, self.weights, self.intercepts, strict=True):
             guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
             rows = rows - xp.take(like(means, X), guess, axis=0)
         return rows
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A smooth function of rows: kernel ridge regression on a few of them.
+
+    Attributes
+    ----------
+    landmarks : array, shape (r, d)
+    coefficients : array, shape (r, d)
+    sigma : float
+        Width of the kernel.
+    """
+
+    landmarks: Array
+    coefficients: Array
+    sigma: float
+
+    @classmethod
+    def fit(cls, X: Array, effect: Array) -> Effect:
+        """The function that takes the rows X, shape (n, d), to these values, shape (n, d)."""
+        landmarks = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), PREDICTORS)).astype(int))]
+        distances = np.sqrt(np.maximum(-2 * Gaussian(1.0).exponent(landmarks, landmarks), 0.0))
+        sigma = float(np.median(distances[np.triu_indices(len(landmarks), 1)])) or 1.0
+        C, M = Gaussian(sigma).between(X, landmarks), Gaussian(sigma).gram(landmarks)
+        inner = C.T @ C
+        inner += RIDGE * np.trace(inner) / len(inner) / len(inner) * M
+        return cls(landmarks, np.linalg.lstsq(inner, C.T @ effect, rcond=1e-12)[0], sigma)
+
+    def predict(self, X: Array) -> Array:
+        """The values for other rows."""
+        return Gaussian(self.sigma).between(X, like(self.landmarks, X)) @ like(self.coefficients, X)
 
 
 def _by_code(values: Array, present: np.ndarray, missing: float) -> Array:

@@ -24,7 +24,7 @@ from ..search.obvious import Obvious
 from ..search.significance import Significance
 from ..search.witnesses import Witness
 from .fitted_view import FittedView
-from .residuals import GivenMeans
+from .residuals import Effect, GivenMeans
 
 LARGEST = 1e100  # of any number in a model: squares of them, and sums of those, are finite
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
@@ -48,6 +48,10 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     if view.given_means is not None:
         parts = {name: getattr(view.given_means, name) for name in GIVEN_MEANS}
         arrays |= {f"given.{name}.{i}": part for name, values in parts.items() for i, part in enumerate(values)}
+        effect = view.given_means.measured
+        if effect is not None:
+            arrays |= {"measured.landmarks": effect.landmarks, "measured.coefficients": effect.coefficients}
+            arrays["measured.sigma"] = np.array([effect.sigma])
     params = model.get_params(deep=False) | {"callback": None}
     if not isinstance(params["init"], str):
         arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
@@ -87,6 +91,8 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
         "whitening_": 0.0,
         "degree_floor_": 0.0,
         "pull_": 0.0,
+        "overlap_p_value_": float("nan"),
+        "known_": "",
     }
     stored = absent | meta["scalars"]  # missing in old models
     stored.setdefault("overlap_", stored.get("novelty_"))  # its name in old models
@@ -180,7 +186,14 @@ def _given_means(arrays: dict[str, np.ndarray], d: int) -> GivenMeans | None:
         ):
             raise ValueError(f"{name} has entries that are not finite numbers")
         parts["intercepts"].append(intercepts)
-    return GivenMeans(**parts) if parts["means"] else None
+    effect = None
+    if "measured.landmarks" in arrays:
+        r = len(np.atleast_1d(arrays["measured.landmarks"]))
+        landmarks, coefficients = (_floats(arrays, f"measured.{name}", r, d) for name in ("landmarks", "coefficients"))
+        effect = Effect(landmarks, coefficients, float(_floats(arrays, "measured.sigma", 1)[0]))
+        if effect.sigma < 1 / LARGEST:
+            raise ValueError(f"measured.sigma is {effect.sigma}")
+    return GivenMeans(**parts, measured=effect) if parts["means"] or effect is not None else None
 
 
 def _floats(arrays: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from joblib import cpu_count
 
 from ..base.backend import Array, host, like
 from ..base.errors import FitWarning
+from ..base.known import with_features
 from ..base.parallel import fitting_threads
 from ..core.alternation import Alternation, alternate, principal_axes
 from ..core.certificate import certify
@@ -26,12 +27,12 @@ from ..core.embedding import KernelMap, nearest, round_to_labels, unit_rows
 from ..core.engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
 from ..core.engines.recipes import Coordinates, RowEmbedding, RowGamma
 from ..core.feature_weights import feature_weights
-from ..core.metrics import overlap, table_nmi
+from ..core.metrics import dependence_of_sums, overlap, overlap_p_value, table_nmi
 from ..core.problem import Objective, Problem, wide_directions
 from ..core.solvers import ISM, Solver
 from ..core.solvers.grassmann import orthonormal
 from ..core.surrogate import Subsampled
-from ..data.rows import BLOCK_BYTES, STEP, Rows
+from ..data.rows import BLOCK_BYTES, STEP, Levels, Rows
 from ..data.sums import Moments, indicator_tables, one_hot
 from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
@@ -97,8 +98,8 @@ class StreamingProblem:
     Attributes
     ----------
     rows : Rows
-    clusters : list of int
-        Number of clusters of each given clustering.
+    levels : list of Levels
+        What the codes of each given column mean.
     moments : Moments
     sample, codes : arrays, shapes (s, d) and (s, g)
         Raw rows in random order, and their codes.
@@ -111,7 +112,7 @@ class StreamingProblem:
     """
 
     rows: Rows
-    clusters: list[int]
+    levels: list[Levels]
     moments: Moments
     sample: Array
     codes: np.ndarray
@@ -122,16 +123,22 @@ class StreamingProblem:
 
     @classmethod
     def of(
-        cls, rows: Rows, clusters: list[int], moments: Moments, sample: Array, codes: np.ndarray, parameters: Parameters
+        cls,
+        rows: Rows,
+        levels: list[Levels],
+        moments: Moments,
+        sample: Array,
+        codes: np.ndarray,
+        parameters: Parameters,
     ) -> StreamingProblem:
         """From the raw sample: subtract the given effects if requested, and restrict to the row space."""
-        effects = moments.effects() if parameters.subtract_given else []
+        effects = moments.effects([one.table for one in levels]) if parameters.subtract_given else []
         scatter = moments.without(effects) if effects else moments.scatter
         basis = wide_directions(scatter, widest=float(np.trace(moments.scatter)) if effects else 0.0)
         coordinates = Coordinates(moments.mean, [np.vstack([e, np.zeros(rows.d)]) for e in effects], basis)
         scatter = scatter if basis is None else basis.T @ scatter @ basis
         inside = coordinates(sample, codes)
-        return cls(rows, clusters, moments, sample, codes, inside, coordinates, scatter, parameters)
+        return cls(rows, levels, moments, sample, codes, inside, coordinates, scatter, parameters)
 
     def stage(
         self, m: int, W: Array, landmarks: Array | None, options: SolveOptions, rng: np.random.Generator
@@ -139,9 +146,9 @@ class StreamingProblem:
         """The problem of the first m rows of the sample, or of all."""
         n, codes, pivoted = self.rows.n, self.codes, options.samples.pivoted
         part = self.rows if m == n else self.rows.subset(self.sample[:m], codes[:m])
-        counts = self.moments.counts if m == n else _counts(codes[:m], self.clusters)
+        counts = self.moments.counts if m == n else _counts(codes[:m], self.levels)
         here = replace(for_sample(self.parameters, m, n), n_components=W.shape[1])
-        tables = indicator_tables(counts, here.scaling)
+        tables = indicator_tables(counts, here.scaling, [one.table for one in self.levels])
         problem = build_problem(self.inside.shape[1], here, self.coordinates.basis)
         columns = here.n_clusters + sum(table.shape[1] for table in tables)
         engine = LowRankEngine(
@@ -160,7 +167,7 @@ class StreamingProblem:
 
 def fit_streamed(
     rows: Rows,
-    clusters: list[int],
+    levels: list[Levels],
     names: Sequence[str] | None,
     spec: Spec,
     options: SolveOptions,
@@ -172,9 +179,9 @@ def fit_streamed(
     Parameters
     ----------
     rows : Rows
-        With the codes of the given clusterings.
-    clusters : list of int
-        Number of clusters of each given clustering.
+        With the codes of what is given.
+    levels : list of Levels
+        What the codes of each given column mean.
     names : sequence of str, optional
         Column names for messages.
     spec : Spec
@@ -188,17 +195,17 @@ def fit_streamed(
     sample, codes = take_sample(rows, samples, rng)
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
     shift = shift.astype(sample.dtype).astype(float)  # rounded as in the blocks
-    moments = Moments.of(rows, shift, clusters, names)
+    moments = Moments.of(rows, shift, [one.size for one in levels], names)
     moments.check_single(sample.dtype)
     searched = samples.searched
-    seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), list(codes[:searched].T)
+    seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), _given(codes[:searched], levels)
     with fitting_threads(samples.first):
         streamable = replace(spec, whitening=0.0, pull=0.0)
         parameters, search, tuning = resolve_parameters(
             streamable, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback
         )
     options = counting(options)
-    stated = StreamingProblem.of(rows, clusters, moments, sample, codes, parameters)
+    stated = StreamingProblem.of(rows, levels, moments, sample, codes, parameters)
     warn_of_rank(spec.n_components, stated.inside.shape[1])
     W = _start(stated, options, rng)
     if options.engine == "auto" and rows.n <= MOST_TILED and not rows.scattered:
@@ -235,7 +242,9 @@ def fit_streamed(
         components=table_W.T,
         mean=moments.mean,
         feature_weights=feature_weights(seen, searched_labels, table_W),
-        overlap=_overlap(rows, labels, clusters, *found),
+        overlap=_overlap(rows, labels, levels, *found),
+        overlap_p_value=overlap_p_value(searched_labels, seen_given),
+        known=", ".join(one.description for one in levels),
         quality=float(np.sum(embedding.values)),
         cost=-engine.value(end.W, gamma),
         status=str(end.status),
@@ -265,7 +274,7 @@ def _start(stated: StreamingProblem, options: SolveOptions, rng: np.random.Gener
     basis, parameters = stated.coordinates.basis, stated.parameters
     if isinstance(parameters.init, str):
         few = max(options.samples.first, 20 * parameters.n_clusters)
-        given = list(stated.codes[:few].T)
+        given = _given(stated.codes[:few], stated.levels)
         parameters = start_on_sample(stated.inside[:few], given, basis, parameters, stated.rows.n, options, rng)
     W = np.asarray(parameters.init, dtype=float)
     return orthonormal(W if basis is None else basis.T @ W)
@@ -283,7 +292,7 @@ def _descend(
         problem, engine = stated.stage(m, W, landmarks, options, rng)
         here = options.on_sample() if first is None and m < stated.rows.n else options
         stepper = solver if first is None else Subsampled(solver, engine, first, here.tol)
-        end = alternate(problem, engine, stepper, W, **here.limits(list(engine.codes.T)))
+        end = alternate(problem, engine, stepper, W, **here.limits(_given(engine.codes, stated.levels)))
         rounds = len(end.history["value"])
         histories.append(end.history | {"rows": np.full(rounds, m)})
         logger.info("%d rows: %d rounds, %d landmarks, %s", m, rounds, len(engine.landmarks), end.status)
@@ -302,10 +311,12 @@ def _fit_by_tiles(
     """An exact fit, for rows whose kernel landmarks cannot approximate."""
     rows, mean = stated.rows, stated.moments.mean
     table, codes = rows.take(np.arange(rows.n))
-    centred, given = np.asarray(table, dtype=float) - mean, list(codes.T)
+    centred, given = np.asarray(table, dtype=float) - mean, _given(codes, stated.levels)
     parameters, search, tuning = resolved
     resolved = parameters, replace(search, X=centred, given=given), tuning
-    return fit_in_memory(centred, mean, given, spec, options, "tiles", why, rows.model("tiles"), rng, resolved)
+    known = ", ".join(one.description for one in stated.levels)
+    model = rows.model("tiles")
+    return fit_in_memory(centred, mean, given, spec, options, "tiles", why, model, rng, resolved, known=known)
 
 
 def _to_table(stated: StreamingProblem, W: Array) -> Array:
@@ -318,17 +329,30 @@ def _given_means(stated: StreamingProblem, seen: Array, given: list[np.ndarray])
     if not stated.coordinates.effects:
         return None
     learnt = GivenMeans.fit(seen, given)
-    effects = [table[: len(w)] for table, w in zip(stated.coordinates.effects, learnt.weights, strict=True)]
+    labels = [e for e, one in zip(stated.coordinates.effects, stated.levels, strict=True) if one.table is None]
+    effects = [table[: len(w)] for table, w in zip(labels, learnt.weights, strict=True)]
     return replace(learnt, means=effects)
 
 
-def _counts(codes: np.ndarray, clusters: list[int]) -> list[np.ndarray]:
-    return [np.bincount(c[c >= 0], minlength=size) for c, size in zip(codes.T, clusters, strict=True)]
+def _given(codes: np.ndarray, levels: list[Levels]) -> list[np.ndarray]:
+    """Codes of clusterings, and features of measurements."""
+    return [with_features(c, one.table) for c, one in zip(codes.T, levels, strict=True)]
 
 
-def _overlap(rows: Rows, labels: Any, clusters: list[int], *found: Any) -> float:
-    """The largest NMI with a given clustering; from contingency tables if the labels are not in memory."""
+def _counts(codes: np.ndarray, levels: list[Levels]) -> list[np.ndarray]:
+    return [np.bincount(c[c >= 0], minlength=one.size) for c, one in zip(codes.T, levels, strict=True)]
+
+
+def _overlap(rows: Rows, labels: Any, levels: list[Levels], *found: Any) -> float:
+    """The largest overlap with what is given; from contingency tables if the labels are not in memory."""
     if isinstance(labels, np.ndarray):
-        return overlap(labels, list(host(rows.codes).T))
-    tables = rows.total(contingency_block, clusters, *found) if clusters else ()
-    return max(map(table_nmi, tables), default=float("nan"))
+        return overlap(labels, _given(host(rows.codes), levels))
+    tables = rows.total(contingency_block, [one.size for one in levels], *found) if levels else ()
+    return max(map(_table_overlap, tables, levels), default=float("nan"))
+
+
+def _table_overlap(counts: Array, levels: Levels) -> float:
+    A = levels.table
+    if A is None:
+        return table_nmi(counts)
+    return dependence_of_sums(counts.sum(axis=1), counts @ A, (A.T * counts.sum(axis=0)) @ A)[0]

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ..base.known import Known, known_parts, read_known
 from ..base.sklearn_compat import Interval, StrOptions
-from ..base.validation import check_given, check_parameters, check_rows
+from ..base.validation import check_parameters, check_rows
 from ..core.solvers import Status
 from ..search.significance import words
 from .kdac import KDAC
@@ -98,8 +99,8 @@ class ViewDiscovery(BaseEstimator):
         Parameters
         ----------
         X : array or frame, shape (n_samples, n_features)
-        y : None, labels, or several columns of labels
-            Given clusterings.
+        y : None, labels or measurements, several columns of them, or `altclust.Known`
+            What is given, as in `KDAC.fit`.
 
         Returns
         -------
@@ -110,7 +111,8 @@ class ViewDiscovery(BaseEstimator):
         tested = self.n_views == "auto"
         most = self.max_views if isinstance(self.n_views, str) else self.n_views
         table = check_rows(BaseEstimator(), X, reset=True)
-        known = check_given(y, len(table))
+        read_known(y, len(table))  # refuses what cannot be used
+        known = known_parts(y)
         self.views_: list[KDAC] = []
         self.rejected_: KDAC | None = None
         self.stopped_ = f"{most} view(s) were asked for." if not tested else f"max_views={most} was reached."
@@ -119,7 +121,7 @@ class ViewDiscovery(BaseEstimator):
             model = clone(self.estimator or KDAC())
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
-            model.fit(X, np.column_stack(known) if known else None)
+            model.fit(X, known or None)
             if model.status_ == Status.CANCELLED or (tested and model.assess_significance(model.callback) is None):
                 self.views_.append(model)
                 p_values.append(np.nan)
@@ -135,7 +137,7 @@ class ViewDiscovery(BaseEstimator):
                     break
             p_values.append(model.significance_.p_value if tested else np.nan)
             self.views_.append(model)
-            known.append(model.labels_)
+            known.append(Known.labels(model.labels_, f"view {len(self.views_)}"))
             if self.callback is not None and self.callback(len(self.views_), model):
                 self.stopped_ = "It was cancelled."
                 break

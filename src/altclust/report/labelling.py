@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..base.known import as_numbers, is_measured, known_arrays, read_known
 from ..base.validation import is_unknown
 from .sentences import text
 
 MOST_LEVELS = 30  # in a legend or a table; smaller clusters are put together
+BANDS = 5  # into which a measurement is cut
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,15 @@ class Labelling:
         The cluster of every row; −1 is unknown.
     others : int
         Number of clusters that the last level puts together; 0 where every cluster has its own.
+    features : array, shape (n, m), or None
+        Those of a measurement, whose levels are bands of its values.
     """
 
     name: str
     levels: list[str]
     codes: np.ndarray
     others: int = 0
+    features: np.ndarray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
@@ -83,7 +89,19 @@ def _name(frame: pd.DataFrame, j: int) -> str:
     return "given" if frame.shape[1] == 1 else f"given {j + 1}"
 
 
+def bands(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Bands of a measurement with equally many rows: the band of each row, −1 where unknown, and their names."""
+    known = ~np.isnan(values)
+    edges = np.unique(np.quantile(values[known], np.linspace(0, 1, BANDS + 1)))
+    codes = np.where(known, np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2), -1)
+    return codes, [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
+
+
 def _encode(name: str, column: pd.Series) -> Labelling:
+    numbers = as_numbers(column)
+    if numbers is not None and is_measured(numbers):
+        codes, levels = bands(numbers)
+        return Labelling(name, levels, codes, features=known_arrays(read_known(numbers, len(numbers)))[0])
     codes, levels = pd.factorize(column)
     try:
         order = sorted(range(len(levels)), key=lambda i: levels[i])

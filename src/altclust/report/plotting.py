@@ -10,7 +10,9 @@ import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
 from ..base.errors import one_line
+from ..base.known import as_numbers, is_measured
 from ..base.sampling import sample_rows
+from .labelling import bands
 from .palette import COLOURS, UNKNOWN, mark
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     Z : array, shape (n, q)
         Projected rows, as from ``KDAC.transform``; the first two columns are drawn, of 20,000 rows at most.
     given : array, shape (n,), or None
+        Labels, or a measurement, of which bands are drawn.
     alternative : array, shape (n,)
     axes : sequence of matplotlib Axes, optional
         To draw in: one, or two where something is given. A figure of their own if left out.
@@ -86,6 +89,8 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     >>> [ax.get_title() for ax in plot_views(data.X[:, 2:], data.given, data.alternative)]
     ['Given', 'Alternative']
     """
+    if given is not None:
+        given = _banded(given)
     panels = [("Alternative", alternative)] if given is None else [("Given", given), ("Alternative", alternative)]
     if axes is None:
         size = (5 * len(panels), 4.4)
@@ -102,6 +107,15 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
             ax.set_yticks([])
     axes[0].set_ylabel("random" if flat else "learnt direction 2")
     return axes
+
+
+def _banded(given: Any) -> Any:
+    """Bands of a measurement; labels as they are."""
+    numbers = as_numbers(pd.Series(np.asarray(given).ravel()))
+    if numbers is None or not is_measured(numbers):
+        return given
+    codes, names = bands(numbers)
+    return np.array([*names, None], dtype=object)[codes]
 
 
 def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:

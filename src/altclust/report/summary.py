@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..core.feature_weights import between_shares, tell_apart
-from ..core.metrics import table_nmi
+from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import reproduced_by
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
@@ -105,7 +105,10 @@ def summarise(
     found = alternative_labelling(
         alternative, model.labels_ if labels is None else labels, n, model.n_clusters_, cluster_names
     )
-    nmis = [table_nmi(cross(one, found)[:-1, :-1]) for one in known]
+    nmis = [
+        table_nmi(cross(one, found)[:-1, :-1]) if one.features is None else dependence(found.codes, one.features)[0]
+        for one in known
+    ]
     overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
     sizes = found.sizes.tolist()
     known, found = [collapse(one) for one in known], collapse(found)
@@ -134,6 +137,7 @@ def summarise(
             model.status_ == "converged",
             rule,
             alone,
+            measured=any(one.features is not None for one in known),
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
         "clusters": describe_clusters(found, values),

@@ -35,6 +35,7 @@ def headline(
     converged: bool,
     rule: dict[str, Any] | None = None,
     alone: bool = True,
+    measured: bool = False,
 ) -> dict[str, str]:
     """The first sentence of the page.
 
@@ -55,6 +56,8 @@ def headline(
         The columns that reproduce the clusters, as in the summary.
     alone : bool
         Whether a single column tells the clusters apart.
+    measured : bool
+        Whether measurements are among what was given.
 
     Returns
     -------
@@ -64,7 +67,7 @@ def headline(
     tone = _tone(overlap, significance, rule)
     start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
     carried = _main_features(weights, alone) if rule is None else rule["phrase"]
-    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given), carried]
+    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given, "overlap" if measured else "NMI"), carried]
     sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
     sentence = " ".join([sentence, *(witness["sentence"] for witness in significance["witnesses"][:MOST_WITNESSES])])
     if not converged:
@@ -97,20 +100,20 @@ def _clusters(sizes: Sequence[int]) -> str:
     return f"{len(sizes)} clusters of {listing([f'{size:,}' for size in sizes])} rows"
 
 
-def _novelty(overlap: float | None, given: Sequence[tuple[str, float]]) -> list[str]:
+def _novelty(overlap: float | None, given: Sequence[tuple[str, float]], unit: str) -> list[str]:
     if overlap is None:
         return ["found without a given clustering"]
     names = [name for name, _ in given]
     if names in ([], ["given"]):
         names = ["what was given"]
-    most = f"NMI {overlap:.2f}" if len(names) == 1 else f"NMI at most {overlap:.2f}"
+    most = f"{unit} {overlap:.2f}" if len(names) == 1 else f"{unit} at most {overlap:.2f}"
     if overlap < INDEPENDENT:
         return [f"almost independent of {_few(names)} ({most})"]
     if overlap <= ALTERNATIVE:
         return [f"different from {_few(names)}, but not independent ({most})"]
     alike = "very similar to" if overlap > VERY_SIMILAR else "partly similar to"
     closest = max(given, key=lambda pair: pair[1])[0] if len(given) > 1 else names[0]
-    return [f"{alike} {closest} (NMI {overlap:.2f})"]
+    return [f"{alike} {closest} ({unit} {overlap:.2f})"]
 
 
 def _few(names: Sequence[str]) -> str:

@@ -33,11 +33,12 @@ def median_distance(X: Array, rng: np.random.Generator) -> float:
 def number_of_clusters(X: Array, given: Sequence[np.ndarray], sigma: float, rng: np.random.Generator) -> int:
     """The number of clusters of the first given clustering.
 
-    If nothing is given: the largest gap between the eigenvalues of the normalised kernel, from 2 to 10 clusters (the
-    eigengap of spectral clustering), at half the median distance; a smaller width splits compact clusters.
+    If no clustering is given: the largest gap between the eigenvalues of the normalised kernel, from 2 to 10 clusters
+    (the eigengap of spectral clustering), at half the median distance; a smaller width splits compact clusters.
     """
-    if given:
-        return int(given[0].max()) + 1
+    clusterings = [codes for codes in given if codes.ndim == 1]
+    if clusterings:
+        return int(clusterings[0].max()) + 1
     X = X[sample_rows(len(X), MOST_ROWS, rng)]
     n = len(X)
     most = min(MOST_CLUSTERS + 1, n - 1)

@@ -9,6 +9,7 @@ from sklearn.decomposition import FastICA
 from sklearn.exceptions import ConvergenceWarning
 
 from ..base.backend import Array
+from ..core.embedding import as_codes
 from ..core.solvers.grassmann import orthonormal
 
 ICA_STARTS = 3
@@ -51,6 +52,7 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     """
     X = np.ascontiguousarray(X)  # FastICA's rounding, and so its result, depends on the memory order
     n, d = X.shape
+    given = [as_codes(one) for one in given]
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)

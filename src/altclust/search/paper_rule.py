@@ -27,7 +27,8 @@ ROUNDS, STEPS = 6, 6  # of a short fit
 
 def grid_trajectories(spec: SearchSpec) -> list[Trajectory]:
     """One trajectory per σ: all λ share its kernel."""
-    k = spec.fixed.n_clusters or (int(spec.given[0].max()) + 1 if spec.given else 2)
+    clusterings = [codes for codes in spec.given if codes.ndim == 1]
+    k = spec.fixed.n_clusters or (int(clusterings[0].max()) + 1 if clusterings else 2)
     return [Trajectory(f"grid {i}", k) for i in range(len(SIGMAS))]
 
 

@@ -11,7 +11,7 @@ from ..base.backend import Array
 from ..core.descent import descend
 from ..core.engines import DenseEngine
 from ..core.kernels import Gaussian
-from ..core.metrics import nmi_matrix
+from ..core.metrics import dependence, nmi_matrix
 from ..core.problem import Problem, coordinates, indicators, remove_given
 from ..core.solvers import LBFGS
 from ..core.solvers.grassmann import orthonormal
@@ -101,8 +101,10 @@ def short_fit(
 
 def _overlap(labels: np.ndarray, given: list[np.ndarray]) -> float:
     """See `altclust.core.metrics.overlap`, in a tenth of its time."""
-    known = [codes >= 0 for codes in given]
-    found = [nmi_matrix([labels[k], codes[k]])[0, 1] for codes, k in zip(given, known, strict=True) if k.any()]
+    clusterings = [codes for codes in given if codes.ndim == 1]
+    known = [codes >= 0 for codes in clusterings]
+    found = [nmi_matrix([labels[k], codes[k]])[0, 1] for codes, k in zip(clusterings, known, strict=True) if k.any()]
+    found += [dependence(labels, features)[0] for features in given if features.ndim == 2]
     return float(max(found, default=np.nan))
 
 

@@ -257,7 +257,9 @@ def _in_columns(
     spec: SearchSpec, trial: Trial, cells: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
 ) -> Array:
     """The tested rows without clusters in the columns of the table, in the directions of the trial."""
-    rows = NullRows(spec.X[tested], cells[tested], rng).draw(draws, rng) @ trial.W
+    measured = [features for features in spec.given if features.ndim == 2]
+    rest = remove_given(spec.X, measured) if measured else spec.X  # what measurements explain is no part of the null
+    rows = NullRows(rest[tested], cells[tested], rng).draw(draws, rng) @ trial.W + (spec.X - rest)[tested] @ trial.W
     if not trial.subtract_given:
         return rows
     Y = indicators([codes[tested] for codes in spec.given], int(tested.sum()))
@@ -299,9 +301,10 @@ def take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:
 
 def _cells(given: list[np.ndarray], n: int) -> np.ndarray:
     """One number per combination of given clusters."""
-    if not given:
+    clusterings = [codes for codes in given if codes.ndim == 1]
+    if not clusterings:
         return np.zeros(n, dtype=int)
-    return np.unique(np.column_stack(given), axis=0, return_inverse=True)[1].ravel()
+    return np.unique(np.column_stack(clusterings), axis=0, return_inverse=True)[1].ravel()
 
 
 def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:

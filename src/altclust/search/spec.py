@@ -80,7 +80,8 @@ class SearchSpec:
     ----------
     X : array, shape (n, r)
         Centred rows.
-    given : list of int arrays, shape (n,)
+    given : list of int arrays, shape (n,), or float arrays, shape (n, m)
+        Codes of clusterings, and features of measurements, see `altclust.base.known.known_arrays`.
     fixed : Spec
         Fixed parameters; if σ and k are fixed, there is a single trial.
     columns : array, shape (r, m), or None

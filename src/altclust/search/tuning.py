@@ -16,10 +16,11 @@ from sklearn.base import BaseEstimator
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.known import known_arrays, read_known
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
-from ..base.validation import centre, check_given, check_rows, check_sizes, column_names, generator
+from ..base.validation import centre, check_rows, check_sizes, column_names, generator
 from ..core.problem import row_space
 from .checkpoints import Checkpoints
 from .heuristics import check_outliers
@@ -94,7 +95,7 @@ def tune(
     ----------
     X : array or frame, shape (n_samples, n_features)
         At most 400 of its rows are used.
-    given : None, labels, or several columns of labels
+    given : None, labels or measurements, or several columns of them, or `altclust.Known`
     n_clusters, n_components, novelty_weight, subtract_given : optional
         Fixed values; those left out are searched for.
     keep_obvious : bool
@@ -142,7 +143,7 @@ def tune(
         raise InputError("must be True, False or None.", argument="subtract_given", value=subtract_given)
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
-    codes = check_given(given, len(table))
+    codes = known_arrays(read_known(given, len(table)))
     if subtract_given and (not codes or rule == "paper"):
         raise InputError('subtract_given=True needs a given clustering and rule="ranking": pass both.')
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from ..base.backend import Array
 from ..base.errors import one_line
 from ..base.sampling import sample_rows
+from ..core.embedding import as_codes
 from ..core.metrics import one_hot
 from .null_rows import FEW_VALUES
 
@@ -205,7 +206,7 @@ def _cells(given: Sequence[np.ndarray], n: int) -> np.ndarray:
     """One number per combination of given clusters."""
     if not given:
         return np.zeros(n, dtype=int)
-    return np.unique(np.column_stack(given), axis=0, return_inverse=True)[1].ravel()
+    return np.unique(np.column_stack([as_codes(one) for one in given]), axis=0, return_inverse=True)[1].ravel()
 
 
 def _p_values(

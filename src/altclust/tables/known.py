@@ -1,59 +1,62 @@
-"""Columns with known clusters: their labels, unless they are measurements."""
+"""Known columns: clusters as text, measurements as numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from .column_types import FEW, column_type
+from ..base.known import Known, is_measured
+from .column_types import column_type
 from .values import known_labels
 
-MOST_NUMBERED = 30  # different whole numbers that may be labels, whatever they are
+LABELLED, MEASURED = ("category", "ordered", "yes/no"), ("number", "money", "percent")
 
 
-def known_clusters(known: pd.DataFrame, types: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """The labels of known clusterings as text, None where unknown.
+def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """Labels of known clusterings as text, None where unknown; measurements as numbers, NaN where unknown.
 
     Parameters
     ----------
     known : DataFrame
-        One column for each clustering.
+        One column for each clustering or measurement.
     types : dict of str to str, optional
-        Types of columns, by name or pattern: one that is a category may have any number of different values.
-
-    Raises
-    ------
-    InputError
-        If a column has so many different numbers that it is a measurement.
+        Types of columns, by name or pattern: one that is a category is a clustering, whatever its values, and one that
+        is a number is a measurement.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from altclust.tables.known import known_clusters
-    >>> known_clusters(pd.DataFrame({"segment": [1, 2, 1, -1]}))["segment"].tolist()
+    >>> from altclust.tables.known import known_columns
+    >>> known_columns(pd.DataFrame({"segment": [1, 2, 1, -1]}))["segment"].tolist()
     ['1', '2', '1', None]
+    >>> known_columns(pd.DataFrame({"mass": ["2.5 kg", "3 kg"]}), {"mass": "number"})["mass"].tolist()
+    [2.5, 3.0]
     """
+    found = {}
     for name, cells in known.items():
         chosen = [kind for pattern, kind in (types or {}).items() if fnmatchcase(str(name), pattern)]
-        if not chosen or chosen[-1] not in ("category", "ordered", "yes/no"):
-            _check_is_clustering(str(name), cells)
-    return known.apply(known_labels)
+        kind = chosen[-1] if chosen else None
+        typed = column_type(cells)
+        numbers = None if kind in LABELLED or typed.numerals is None else typed.numerals.values
+        if kind in MEASURED and numbers is None:
+            raise InputError(f"has the type {kind!r}, but is not a column of numbers.", argument="given", value=name)
+        measured = numbers is not None and (kind in MEASURED or (not typed.levels and is_measured(numbers)))
+        found[name] = pd.Series(numbers, index=known.index) if measured else known_labels(cells)
+    return pd.DataFrame(found, index=known.index)
 
 
-def _check_is_clustering(name: str, cells: pd.Series) -> None:
-    typed = column_type(cells)
-    if typed.numerals is None or typed.levels:
-        return
-    values = np.unique(typed.numerals.values[~np.isnan(typed.numerals.values)])
-    whole = bool(np.all(values == np.round(values)))
-    numbered = whole and len(values) > 0 and values[-1] - values[0] == len(values) - 1 and values[0] in (-1, 0, 1)
-    if len(values) > (MOST_NUMBERED if whole else FEW) and not (numbered and 3 * len(values) <= len(cells)):
-        problem = (
-            f"has {len(values)} different numbers, as measurements have: choose a column of labels, or give it the "
-            'type "category" if every number is a cluster.'
-        )
-        raise InputError(problem, argument="given", value=name)
+def measured(known: pd.DataFrame | None) -> list[str]:
+    """The names of the measurements among the columns of `known_columns`."""
+    return [] if known is None else [str(n) for n, cells in known.items() if pd.api.types.is_float_dtype(cells)]
+
+
+def as_known(known: pd.DataFrame | None) -> Any:
+    """The columns of `known_columns` as `KDAC.fit` takes them."""
+    names = measured(known)
+    if known is None or not names:
+        return known
+    return [Known("measurement" if str(n) in names else "auto", cells, str(n)) for n, cells in known.items()]

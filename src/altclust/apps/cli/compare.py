@@ -17,10 +17,11 @@ from ...core.problem import remove_given
 from ...models.comparison import METHODS, Comparison
 from ...models.comparison import compare as run
 from ...report import render_comparison
+from ...tables.known import measured
 from .files import claim, writing
 from .options import Clusters, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, plain, printable, say
-from .task import Task, as_json, command_line, prepare
+from .task import Task, UsageError, as_json, command_line, prepare
 
 EXAMPLES = """
 Examples:
@@ -48,6 +49,10 @@ def compare(
     """Run every method of alternative clustering on a table, and compare what they find."""
     wanted = methods or list(METHODS)
     task = prepare(options, out, files=FILES, adds="|".join(map(_column, wanted)))
+    numbers = measured(task.given)
+    if numbers:
+        problem = "is a measurement, and most of these methods need clusters: choose a column of labels."
+        raise UsageError(f"--given {numbers[0]} {problem}")
     with claim(task, options, FILES), live("Running every method") as bar:
         found = run(
             task.X,

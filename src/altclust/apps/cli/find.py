@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...models.kdac import KDAC
+from ...tables.known import as_known, measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
 from .results import FIND_FILES, answer, write_results
@@ -89,12 +90,13 @@ def find(
                 counts = ", ".join(map(str, np.bincount(first)))
                 say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
                 bar.stage(SEARCHING)
-            model = _model(options, bar, fixed).fit(task.X, task.given)
+            model = _model(options, bar, fixed).fit(task.X, as_known(task.given))
             choose_view(model, view, bar.interrupted)
             early = bar.interrupted
         shown = not (options.as_json or options.quiet)
         if shown:
-            show_answer(answer(task, model, why), [] if task.given is None else list(task.given.columns))
+            columns = [] if task.given is None else list(task.given.columns)
+            show_answer(answer(task, model, why), columns, bool(measured(task.given)))
         tested = significance and not early
         with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
             if tested:
@@ -148,12 +150,13 @@ def read_parameters(
     return chosen, content.get("reasons")
 
 
-def show_answer(view: dict[str, Any], given: list[str]) -> None:
-    """Print what was found; whether it is significant is not known yet."""
+def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -> None:
+    """Print what was found; whether it is significant is not known yet. numbers: whether measurements are given."""
     table = Table(title="Alternative clustering", show_header=False)
     top = list(view["feature_weights"].items())[:5]
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    table.add_row("overlap", f"{view['overlap']:.3f}  (NMI with {plain(', '.join(given))}; 0 is independent)")
+    compared = f"{'dependence on' if numbers else 'NMI with'} {plain(', '.join(given))}"
+    table.add_row("overlap", f"{view['overlap']:.3f}  ({compared}; 0 is independent)")
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
     table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:

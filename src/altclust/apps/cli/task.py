@@ -18,7 +18,7 @@ from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...tables import Recipe, Table, learn_recipe, read_table
-from ...tables.known import known_clusters
+from ...tables.known import known_columns, measured
 from ...tables.other_columns import other_columns
 from ...tables.values import labels
 from .options import TableOptions, in_options
@@ -53,7 +53,7 @@ class Task:
     X : DataFrame
         The numbers.
     given : DataFrame or None
-        Labels as text, None where unknown.
+        Labels as text, None where unknown; measurements as numbers.
     ids : Series or None
         The rows' names.
     out : Path
@@ -177,6 +177,8 @@ def check_folder(out: Path, files: str, options: TableOptions) -> None:
 def _check_labels(given: pd.DataFrame | None) -> None:
     """Refuse a given column that is not a clustering."""
     for name, labelled in () if given is None else given.items():
+        if str(name) in measured(given):
+            continue
         try:
             check_given(labelled, len(labelled))
         except InputError as error:
@@ -235,9 +237,9 @@ def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | Non
         return None
     types = parsed_types(options.types or [])
     try:
-        return known_clusters(known, types)
+        return known_columns(known, types)
     except InputError as error:
-        raise UsageError(f"{in_options(error)[:-1]} (--as NAME=category).") from error
+        raise UsageError(in_options(error)) from error
 
 
 def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:
@@ -245,9 +247,14 @@ def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> N
     columns = "1 column" if table.frame.shape[1] == 1 else f"{table.frame.shape[1]} columns"
     say(f"Read {table.name}: {len(table.frame):,} rows, {columns}. {' '.join(table.notes)}")
     if given is not None:
-        levels = [f"{name} ({given[name].nunique()} clusters)" for name in given.columns]
+        numbers = measured(given)
+        levels = [
+            f"{name} ({'a measurement' if name in numbers else f'{given[name].nunique()} clusters'})"
+            for name in given.columns
+        ]
         unknown = int(given.isna().any(axis=1).sum())
         missing = f" {unknown:,} of {len(given):,} rows have no label: they are not constrained." if unknown else ""
-        say(f"Given: {', '.join(levels)}.{missing}")
+        remedy = " [--as NAME=category makes a measurement a clustering]" if numbers else ""
+        say(f"Given: {', '.join(levels)}.{missing}{remedy}")
     for decision in recipe.decisions:
         say(f"{decision.sentence} [{REMEDIES[decision.argument]}]")

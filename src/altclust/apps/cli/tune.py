@@ -14,6 +14,7 @@ from rich.table import Table
 
 from ...search.tuning import RULES, Tuning
 from ...search.tuning import tune as search
+from ...tables.known import as_known
 from .files import claim, writing
 from .options import Clusters, Components, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, say, start_searchers
@@ -55,7 +56,7 @@ def tune(
     with claim(task, options, FILES), live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
             task.X,
-            task.given,
+            as_known(task.given),
             n_clusters=clusters,
             n_components=components,
             rule=rule.value,

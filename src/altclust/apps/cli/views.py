@@ -12,6 +12,7 @@ from rich.table import Table
 
 from ...models.kdac import KDAC
 from ...models.view_discovery import ViewDiscovery, correct_for_views
+from ...tables.known import as_known
 from .files import claim
 from .options import Out, Significance, TableOptions, with_table_options
 from .results import VIEWS_FILES, write_results
@@ -52,7 +53,7 @@ def views(
             n_jobs=options.n_jobs,
             callback=lambda i, model: _announce(i, model, bar, significance),
             random_state=options.seed,
-        ).fit(task.X, task.given)
+        ).fit(task.X, as_known(task.given))
         early = bar.interrupted
         if early and not found.views_:
             raise Stopped

@@ -22,7 +22,7 @@ from ...report import summarise
 from ...report.menu import candidates
 from ...search.significance import Significance
 from ...tables import Recipe, Table, learn_recipe
-from ...tables.known import known_clusters
+from ...tables.known import known_columns
 from ...tables.other_columns import other_columns
 from ...tables.readable import readable
 from .escape import unique_names
@@ -145,9 +145,9 @@ class Study:
 
     @cached_property
     def given(self) -> pd.DataFrame | None:
-        """The known columns as labels; None if there are none."""
+        """The known columns as labels and numbers; None if there are none."""
         names = list(self.choices.given)
-        return known_clusters(self.table.frame[names]) if names else None
+        return known_columns(self.table.frame[names]) if names else None
 
     @cached_property
     def values(self) -> pd.DataFrame:

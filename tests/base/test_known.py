@@ -1,0 +1,110 @@
+"""What is known: labels or measurements, and the features of a measurement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import examples
+
+from altclust import InputError, Known
+from altclust.base.known import WIDTH, Scale, is_measured, known_arrays, known_frame, read_known, standardised
+
+RNG = np.random.default_rng(0)
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(20, 400), ties=st.booleans())
+@examples(20)
+def test_features_are_a_factor_of_the_gaussian_kernel(seed, n, ties):
+    rng = np.random.default_rng(seed)
+    values = rng.lognormal(0, 2, n)
+    values = np.ceil(values) if ties else values
+    values[0] += 1e3  # at least two
+    (A,) = known_arrays(Known.measurement(values).columns(n))
+    z = standardised(values)
+    K = np.exp(-0.5 * ((z[:, None] - z) / WIDTH) ** 2)
+    assert abs(np.trace(K - A @ A.T)) <= 1e-3 * n
+    assert np.abs(K - A @ A.T).max() < 0.05  # values are rounded to intervals
+    assert A.shape[1] <= 30
+
+
+def test_units_change_nothing_and_outliers_little():
+    age = RNG.uniform(20, 80, 200)
+    plain, scaled = (known_arrays(read_known(t, 200))[0] for t in (age, 12 * age + 5))
+    assert np.allclose(plain @ plain.T, scaled @ scaled.T, atol=1e-6)
+    scores = standardised(np.append(age, 1e9))
+    assert scores[:200].std() > 0.4  # not all squeezed into one point
+
+
+def test_codes_of_other_values_are_those_of_their_interval():
+    values = np.arange(100.0)
+    scale = Scale.of(values, cells=16)
+    codes = scale.codes(np.array([np.nan, -5.0, 1000.0, 50.2, 50.0]))
+    assert codes.tolist()[:3] == [-1, 0, len(scale.table) - 1]
+    assert codes[3] == codes[4]
+    assert (np.diff(scale.codes(values)) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "measured"),
+    [
+        (RNG.normal(size=50), True),
+        (RNG.integers(18, 80, 300), True),  # ages
+        (np.arange(40).repeat(3), False),  # numbered clusters
+        (np.arange(100), False),  # an identifier
+        (RNG.integers(0, 5, 100), False),
+        (RNG.integers(2010, 2025, 100), False),  # years may be labels
+        (np.repeat([0.1, 0.2, 0.3], 20), False),
+    ],
+)
+def test_what_counts_as_a_measurement(values, measured):
+    assert is_measured(np.asarray(values, dtype=float)) is measured
+
+
+def test_a_frame_of_labels_and_measurements():
+    frame = pd.DataFrame({"site": list("ab") * 30, "age": RNG.normal(size=60), "year": [2019, 2020, 2021] * 20})
+    frame.loc[3, "age"] = np.nan
+    kinds = read_known(frame, 60)
+    assert list(map(str, kinds)) == ["site: 2 clusters", "age: a measurement", "year: 3 clusters"]
+    site, age, _ = known_arrays(kinds)
+    assert site.ndim == 1
+    assert np.isnan(age[3]).all()
+    assert np.isfinite(np.delete(age, 3, axis=0)).all()
+    stated = [Known.measurement(frame["year"]), frame["site"], Known.labels(frame["age"].fillna(0))]
+    assert [one.kind for one in read_known(stated, 60)] == ["measurement", "labels", "labels"]
+    assert list(known_frame(stated).columns) == ["year", "site", "age"]
+
+
+def test_kernels_and_distances():
+    Z = RNG.normal(size=(50, 2))
+    D = np.linalg.norm(Z[:, None] - Z, axis=2)
+    linear = Known.kernel(Z @ Z.T).columns(50)[0]
+    assert np.allclose(linear.table @ linear.table.T, Z @ Z.T, atol=1e-8)
+    close = Known.distances(D).columns(50)[0].table
+    width = np.median(D[np.triu_indices(50, 1)]) / 2
+    assert np.abs(close @ close.T - np.exp(-0.5 * (D / width) ** 2)).max() < 0.5
+    assert known_frame(Known.distances(D)) is None
+
+
+@pytest.mark.parametrize(
+    ("known", "told"),
+    [
+        (Known.kernel(np.eye(3)), "shape \\(3, 3\\) for 10 rows"),
+        (Known.kernel(np.triu(np.ones((10, 10)))), "not finite and symmetric"),
+        (Known.distances(-np.ones((10, 10))), "negative distances"),
+        (Known.kernel([["a"] * 10] * 10), "not an array of numbers"),
+        (Known.measurement(list("abcdefghij")), "is not a column of numbers: pass it as labels"),
+        (Known.measurement(np.r_[np.inf, np.arange(9)]), "infinity"),
+        (Known.measurement(np.ones(10)), "no two different numbers"),
+        (Known.measurement(np.arange(9)), "9 labels for 10 rows"),
+        (list("abcdefghij"), "1 distinct|10 cluster"),
+    ],
+)
+def test_mistakes_are_told(known, told):
+    if isinstance(known, list):
+        assert [one.kind for one in read_known(known, 10)] == ["labels"]
+        return
+    with pytest.raises(InputError, match=told):
+        read_known(known, 10)

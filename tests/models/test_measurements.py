@@ -1,0 +1,163 @@
+"""Clusterings that do not depend on a measurement: in memory, streamed and on Dask, saved, tested and reported."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC, InputError, Known, ViewDiscovery, tune
+from altclust.base.known import known_arrays, read_known
+from altclust.core.metrics import dependence, nmi, overlap
+from altclust.core.problem import indicators, remove_given
+from altclust.data.rows import ArrayRows
+from altclust.data.sums import Moments, indicator_tables
+from altclust.models.residuals import GivenMeans
+
+FIXED = {"sigma": 2.0, "n_components": 2, "random_state": 0}
+
+
+def planted(n=240, seed=0):
+    """Two hidden clusters; the square of t moves all columns."""
+    rng = np.random.default_rng(seed)
+    hidden, t = rng.integers(0, 2, n), rng.uniform(-1, 1, n)
+    X = rng.normal(size=(n, 4))
+    X[:, 0] += 6 * hidden
+    return X + 15 * (t**2)[:, None] * rng.normal(size=4), t, hidden
+
+
+def test_the_hidden_clusters_are_found_and_do_not_depend_on_the_measurement():
+    X, t, hidden = planted()
+    model = KDAC(2, random_state=0).fit(X, pd.DataFrame({"age": t}))
+    assert nmi(model.labels_, hidden) > 0.9
+    assert model.overlap_ <= 0.05
+    assert model.overlap_p_value_ > 0.01
+    assert model.known_ == "age: a measurement"
+
+
+@pytest.mark.parametrize("bend", [lambda t: t, lambda t: t**2, lambda t: np.cos(np.pi * t)])
+def test_residuals_do_not_depend_on_the_measurement(bend):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, 300)
+    X = np.outer(bend(t), [3.0, -2.0]) + 0.01 * rng.normal(size=(300, 2))
+    X -= X.mean(axis=0)
+    left = remove_given(X, known_arrays(read_known(t, 300)))
+    assert left.std() < 0.01 * X.std() + 0.01
+
+
+def test_dependence():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=400)
+    features = known_arrays(read_known(t, 400))[0]
+    assert dependence((t > 0).astype(int), features)[0] > 0.85
+    assert dependence((np.abs(t) > 0.7).astype(int), features)[0] > 0.75  # not linear
+    p_values = [dependence(rng.integers(0, 3, 400), features) for _ in range(200)]
+    assert np.mean([value for value, _ in p_values]) < 0.01  # chance is subtracted
+    assert 0.01 <= np.mean([p <= 0.05 for _, p in p_values]) <= 0.1
+    t[:50] = np.nan
+    features = known_arrays(read_known(t, 400))[0]
+    labels = np.where(np.isnan(t), rng.integers(0, 2, 400), t > 0).astype(int)
+    assert dependence(labels, features)[0] > 0.85
+    assert overlap(labels, [features, labels % 2]) == pytest.approx(1.0)
+
+
+def test_mixed_with_labels_and_unknown_values():
+    X, t, hidden = planted()
+    site = np.random.default_rng(1).integers(0, 3, len(X))
+    X = X + 8 * np.eye(3)[site] @ np.eye(3, 4)
+    t = np.where(np.arange(len(t)) % 20 == 0, np.nan, t)
+    model = KDAC(2, subtract_given=True, **FIXED).fit(X, pd.DataFrame({"age": t, "site": site}))
+    assert model.known_ == "age: a measurement, site: 3 clusters"
+    assert nmi(model.labels_[~np.isnan(t)], hidden[~np.isnan(t)]) > 0.8
+    assert model.overlap_ < 0.05
+
+
+def test_given_as_a_kernel_or_as_distances():
+    X, t, hidden = planted()
+    D = np.abs(t[:, None] - t)
+    for known in (Known.distances(D), Known.kernel(np.exp(-5 * D**2))):
+        model = KDAC(2, subtract_given=True, **FIXED).fit(X, known)
+        assert nmi(model.labels_, hidden) > 0.8
+        assert model.overlap_ < 0.05
+    with pytest.raises(InputError, match='engine="tiles"'):
+        KDAC(2, engine="lowrank", **FIXED).fit(X, Known.kernel(D))
+
+
+@pytest.mark.parametrize("subtract", [False, True])
+def test_saved_and_loaded(tmp_path, subtract):
+    X, t, _ = planted()
+    model = KDAC(2, subtract_given=subtract, **FIXED).fit(X, t)
+    model.save(tmp_path / "model.npz")
+    again = KDAC.load(tmp_path / "model.npz")
+    other = planted(seed=1)[0]
+    assert np.array_equal(again.predict(other), model.predict(other))
+    assert (again.known_, again.overlap_p_value_) == (model.known_, model.overlap_p_value_)
+
+
+def test_the_effect_on_new_rows_is_predicted():
+    X, t, _ = planted(600)
+    X = X - X.mean(axis=0)
+    effect = X - remove_given(X, known_arrays(read_known(t, 600)))
+    means = GivenMeans.fit(X[:400], [known_arrays(read_known(t, 600))[0][:400]])
+    predicted = X[400:] - means.remove(X[400:])
+    assert np.sum((predicted - effect[400:]) ** 2) < 0.05 * np.sum(effect[400:] ** 2)
+
+
+def test_streamed_sums_agree_with_those_in_memory():
+    X, t, _ = planted(400)
+    X = X - X.mean(axis=0)
+    rows, (levels,) = ArrayRows(X).encode(t)
+    codes = rows.codes[:, 0]
+    features = levels.table[codes]
+    for scaling in ("balanced", "paper"):
+        (table,) = indicator_tables([np.bincount(codes, minlength=levels.size)], scaling, [levels.table])
+        assert np.allclose(table[codes], indicators([features], 400, scaling))
+    moments = Moments.of(rows, np.zeros(4), [levels.size])
+    (effects,) = moments.effects([levels.table])
+    assert np.allclose(X - effects[codes], remove_given(X, [features]), atol=1e-6)
+
+
+def test_streamed_and_on_dask():
+    da = pytest.importorskip("dask.array")
+    X, t, hidden = planted(400)
+    streamed = KDAC(2, engine="lowrank", subtract_given=True, **FIXED).fit(X, t)
+    assert nmi(streamed.labels_, hidden) > 0.8
+    assert streamed.overlap_ < 0.05
+    blocks = KDAC(2, subtract_given=True, **FIXED).fit(da.from_array(X, chunks=(90, -1)), da.from_array(t, chunks=90))
+    assert np.array_equal(np.asarray(blocks.labels_), streamed.labels_)
+    assert blocks.overlap_ == pytest.approx(streamed.overlap_, abs=1e-6)
+    assert blocks.known_ == "given: a measurement"
+
+
+def test_significance_and_report(tmp_path):
+    X, t, _ = planted()
+    model = KDAC(2, random_state=0).fit(X, pd.DataFrame({"age": t}))
+    assert model.significance_.is_real
+    model.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "almost independent of age (overlap 0.0" in page
+    assert "age" in page
+    low = np.quantile(t, 0.2)
+    assert f"to {low:.4g}" in page  # bands of the measurement
+
+
+def test_noise_beside_a_measurement_is_not_significant(few_draws):
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, 200)
+    X = rng.normal(size=(200, 3)) + 6 * np.outer(t**2, rng.normal(size=3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KDAC(2, random_state=0).fit(X, t)
+    assert not model.significance_.is_real
+
+
+def test_views_and_tune_take_measurements():
+    X, t, hidden = planted(160)
+    fixed = {"sigma": 2.0, "n_components": 2}
+    views = ViewDiscovery(2, estimator=KDAC(2, subtract_given=True, **fixed), random_state=0).fit(X, t)
+    assert nmi(views.labels_[:, 0], hidden) > 0.8
+    assert views.views_[1].known_ == "given: a measurement, view 1: 2 clusters"
+    tuning = tune(X, t, n_clusters=2, random_state=0)
+    assert tuning.table["overlap"].between(0, 1).all()
