@@ -70,6 +70,7 @@ _MODULES = {  # public modules: where users find them, and where they are
     "baselines": "models.baselines",
     "comparison": "models.comparison",
     "datasets": "datasets",
+    "kernels": "core.kernel_family",
     "metrics": "core.metrics",
     "plotting": "report.plotting",
     "report": "report",

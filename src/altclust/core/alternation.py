@@ -158,7 +158,7 @@ def solve(
     X = to_numpy(engine.X)
     Z = X @ end.W
     W = principal_axes(end.W, Z.T @ Z)
-    kernel_map = KernelMap.fit(X @ W, embedding, centres, problem.kernel)
+    kernel_map = KernelMap.fit(X @ W, embedding, centres, problem.kernel, getattr(engine, "widths", None))
     return Result(labels, W, kernel_map, embedding.values, cost, end.gamma, end.history, end.status)
 
 

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from ..base.backend import Array, to_numpy
 from .embedding import NOISE
+from .kernels import Gaussian
 from .problem import E, G, KernelEngine, KernelObjective, Objective, Problem
 from .reduced import ReducedObjective
 from .solvers import first_order_residual
@@ -39,7 +40,8 @@ class Certificate:
     best_n_components : int
         The q at which the eigengap would be largest.
     left, right : float
-        Both sides of inequality (8): σ² times the eigengap, and Σ |γ_ij| K_ij ‖x_i − x_j‖⁴ / σ².
+        Both sides of inequality (8): σ² times the eigengap, and Σ |γ_ij| K_ij ‖x_i − x_j‖⁴ / σ². NaN for other kernels
+        than the Gaussian.
     smallest_curvature : float
         Smallest eigenvalue of the Riemannian Hessian on the tangent space at W; NaN if the space is empty or the
         iteration did not converge.
@@ -82,12 +84,13 @@ def certify(
     gaps = np.diff(values)
     gap = eigengap(phi, W)
     best = int(np.argmax(gaps)) + 1 if d > 1 else 1
-    sigma = problem.kernel.sigma
-    right = engine.fourth_moment(W, gamma) / sigma**2
+    gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
+    sigma = problem.kernel.sigma if gaussian else float("nan")
+    right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
     curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
-    theorem = None if reduced is not None else left >= right and rank == n_features
+    theorem = None if reduced is not None or not gaussian else left >= right and rank == n_features
     bound = max(STATIONARY, 2 * engine.accuracy)  # an approximate kernel resolves no smaller residual
     verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
     if reduced is None:

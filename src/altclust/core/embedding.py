@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -11,7 +12,8 @@ from scipy.linalg import qr
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ..base.backend import LARGEST_SINGLE, Array, into, like
+from ..base.backend import LARGEST_SINGLE, Array, into, like, to_numpy
+from .kernel_family import betas
 from .kernels import Gaussian
 from .problem import Embedding
 
@@ -115,32 +117,35 @@ class KernelMap:
         The means that centring subtracts.
     centres : array, shape (k, k)
         Cluster centres of the unit rows of U.
-    kernel : Gaussian
+    kernel : Gaussian or another Kernel
     weights : array, shape (r,)
         b.
     reach : float
         The smallest kernel exponent of a training row to its nearest landmark.
     floor : float
         Added to every degree.
+    widths : array, shape (r,), or None
+        Local widths of the landmarks, if the kernel has some; a new row has that of the nearest landmark.
     """
 
     landmarks: Array
     coefficients: Array
     offset: Array
     centres: Array
-    kernel: Gaussian
+    kernel: Any
     weights: Array
     reach: float = 0.0
     floor: float = 0.0
+    widths: Array | None = None
 
     @classmethod
-    def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Gaussian) -> KernelMap:
+    def fit(cls, Z: Array, embedding: Embedding, centres: Array, kernel: Any, widths: Array | None = None) -> KernelMap:
         """The map of a finished U step on the projected rows Z."""
         values = np.where(embedding.values > NOISE * embedding.values[0], embedding.values, np.inf)
         coefficients = embedding.U / np.sqrt(embedding.degrees)[:, None] / values
         # On every training row the uncentred map is U plus the same offset, so a few rows suffice to find it.
         few = np.linspace(0, len(Z) - 1, min(len(Z), 64)).astype(int)
-        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel, np.ones(len(Z)))
+        plain = cls(Z, coefficients, np.zeros(len(values)), centres, kernel, np.ones(len(Z)), widths=widths)
         return replace(plain, offset=np.mean(plain.rows(Z[few]) - embedding.U[few], axis=0))
 
     def rows(self, Z: Array, block: int = 2048) -> Array:
@@ -151,6 +156,8 @@ class KernelMap:
     def block(self, Z: Array) -> Array:
         """`rows` of one block, in its array library."""
         xp = array_namespace(Z)
+        if not isinstance(self.kernel, Gaussian):
+            return like(self.from_kernel(self._kernel(to_numpy(Z)))[0], Z)
         if (
             Z.dtype != xp.float64
             and not max(1 / self.kernel.sigma, self.kernel.sigma, float(xp.max(xp.abs(Z)))) <= LARGEST_SINGLE
@@ -163,12 +170,20 @@ class KernelMap:
         K += xp.where(short > 0, short, 0 * short)
         return self.from_kernel(into(xp, xp.exp, K, out=K))[0]
 
+    def _kernel(self, Z: Array) -> Array:
+        """The kernel of any kind to the landmarks."""
+        if self.widths is None:
+            return self.kernel.between(Z, self.landmarks)
+        beta = betas(Z, self.landmarks, self.kernel.product)
+        return self.kernel.value(beta / self.widths / self.widths[np.argmin(beta, axis=1)][:, None])
+
     def from_kernel(self, K: Array) -> tuple[Array, Array]:
         """The rows of U and the degrees (as a column) of rows with these kernel values to the landmarks."""
         xp = array_namespace(K)
         both = K @ like(np.column_stack([self.coefficients, self.weights]), K)
         degrees = both[:, -1:]
         degrees = xp.where(degrees > 1, degrees, xp.ones_like(degrees)) + self.floor
+        degrees = degrees if self.kernel.normalised else xp.ones_like(degrees)
         return both[:, :-1] / xp.sqrt(degrees) - like(self.offset, K), degrees
 
     def labels(self, Z: Array) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 
 from ..base.backend import Array, to_numpy
 from ..base.errors import InputError
+from .kernels import Gaussian
 from .linalg.eigen import fix_signs
 from .problem import Embedding, ExactEngine, Problem
 from .solvers.grassmann import orthonormal
@@ -39,8 +40,13 @@ def spectral_start(problem: Problem, engine: ExactEngine, embedding: Embedding |
         embedding = engine.embed(np.eye(r), problem.n_clusters)
     F, s = engine.weigh(embedding, np.full(n, float(n)), problem.novelty_weight)
     projected = to_numpy(engine.X.T @ F)
-    values, vectors = eigh(-2 * problem.kernel.precision * (projected * s) @ projected.T)
+    values, vectors = eigh(-2 * _steepness(problem.kernel) * (projected * s) @ projected.T)
     return SpectralStart(values, fix_signs(vectors), embedding)
+
+
+def _steepness(kernel: Any) -> float:
+    """The positive factor between γ and Φ at W = 0; it does not change the eigenvectors."""
+    return kernel.precision if isinstance(kernel, Gaussian) else 1.0
 
 
 def random_start(d: int, q: int, rng: np.random.Generator) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any, ClassVar
 
 from array_api_compat import array_namespace, device
 
@@ -21,6 +22,10 @@ class Gaussian:
     """
 
     sigma: float
+
+    product: ClassVar[bool] = False  # see `altclust.core.kernel_family.Kernel`
+    normalised: ClassVar[bool] = True
+    low_rank: ClassVar[bool] = True
 
     @property
     def precision(self) -> float:
@@ -51,6 +56,30 @@ class Gaussian:
         xp = array_namespace(A, B)
         E = self._products(A, B)
         return into(xp, xp.exp, E, out=E)
+
+    def at(self, sigma: float) -> Gaussian:
+        """Itself: it has a width."""
+        return self
+
+    def value(self, beta: Array) -> Array:
+        """f(β) = exp(−β/2σ²)."""
+        return array_namespace(beta).exp(-self.precision / 2 * beta)
+
+    def slope(self, beta: Array) -> Array:
+        """f′."""
+        return -self.precision / 2 * self.value(beta)
+
+    def curvature(self, beta: Array) -> Array:
+        """f″."""
+        return self.precision**2 / 4 * self.value(beta)
+
+    def widths(self, X: Array) -> Array | None:
+        """No local widths."""
+        return None
+
+    def slope_kernel(self) -> tuple[float, Any]:
+        """Its slope is proportional to itself."""
+        return self.precision / 2, self
 
     def gram(self, Z: Array, out: Array | None = None) -> Array:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""

@@ -11,7 +11,6 @@ from array_api_compat import array_namespace
 from scipy.linalg import eigh, svd
 
 from ..base.backend import Array, like, to_numpy
-from .kernels import Gaussian
 
 SCALINGS = ("balanced", "paper")
 FAINT = 0.01  # share of the largest singular value, below which a whitened direction would be noise
@@ -153,7 +152,7 @@ class Problem:
         k and q.
     novelty_weight : float
         λ.
-    kernel : Gaussian
+    kernel : Gaussian, or another `altclust.core.kernel_family.Kernel`
     basis : array, shape (d, r), or None
         The coordinates in which the rows are expressed, see `coordinates`; None for the columns of the table.
     """
@@ -161,7 +160,7 @@ class Problem:
     n_clusters: int
     n_components: int
     novelty_weight: float
-    kernel: Gaussian
+    kernel: Any
     basis: Array | None = None
 
     def cost(self, W: Array, embedding: E, engine: KernelEngine[E, Any]) -> float:

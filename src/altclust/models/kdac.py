@@ -35,6 +35,7 @@ from ..base.validation import (
 from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
 from ..core.engines import KINDS, choose
+from ..core.kernel_family import KERNELS, Kernel, make_kernel
 from ..core.problem import SCALINGS, Objective
 from ..core.solvers import LBFGS, SOLVERS, Solver, Status
 from ..data.opening import checked_rows
@@ -71,8 +72,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     n_components : int or "auto"
         The number of directions q. "auto": chosen by the search; if `sigma` is fixed, the largest eigengap of the
         spectral start's Φ, at most k.
+    kernel : {"gaussian", "self_tuning", "rational_quadratic", "multiquadratic", "squared", "linear", "polynomial"} \
+        or a kernel such as ``kernels.RationalQuadratic(alpha=2)``
+        The kernel of the fit, see docs/kernels.md. The search for parameters uses the Gaussian. For other kernels D, W
+        and U alternate.
     sigma : float or "auto"
-        Width σ of the Gaussian kernel. "auto": `altclust.tune` searches for it and for all other parameters that are
+        Width σ of the kernel. "auto": `altclust.tune` searches for it and for all other parameters that are
         "auto", on at most 400 rows, see docs/choosing.md. With another `init` than "spectral" it is the median
         distance between rows.
     novelty_weight : float or "auto"
@@ -190,6 +195,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "kernel": [StrOptions(set(KERNELS)), Kernel],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
         "subtract_given": ["boolean", StrOptions({"auto"})],
@@ -217,6 +223,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         n_clusters: int | str = "auto",
         *,
         n_components: int | str = "auto",
+        kernel: str | Kernel = "gaussian",
         sigma: float | str = "auto",
         novelty_weight: float | str = "auto",
         subtract_given: bool | str = "auto",
@@ -240,6 +247,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
+        self.kernel = kernel
         self.sigma = sigma
         self.novelty_weight = novelty_weight
         self.subtract_given = subtract_given
@@ -310,7 +318,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
         found = {name: fixed(name, kind) for name, kind in kinds.items()}
         found |= {"scaling": self.scaling, "init": self.init, "subspace": self.subspace}
-        return Spec(**found, sigma=sigma, keep_obvious=bool(self.keep_obvious))
+        return Spec(**found, sigma=sigma, keep_obvious=bool(self.keep_obvious), kernel=self.kernel)
 
     def _options(self) -> SolveOptions:
         name = "ism" if isinstance(self.solver, str) and self.solver == "auto" else self.solver
@@ -324,7 +332,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         spec, options = self._spec(), self._options()
         rows = checked_rows(self, X, reset=True)
         names = column_names(self)
-        kind, reason = choose(rows, self.engine, self.memory_limit)
+        kind, reason = choose(rows, self.engine, self.memory_limit, make_kernel(self.kernel, 1.0).low_rank)
         if kind != "lowrank":
             try:
                 table = scan_rows(np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64), names)

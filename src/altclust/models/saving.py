@@ -16,7 +16,7 @@ from ..core.certificate import Certificate
 from ..core.embedding import KernelMap
 from ..core.engines import DENSE_ROWS
 from ..core.initialization import check_start, check_subspace
-from ..core.kernels import Gaussian
+from ..core.kernel_family import from_dict, to_dict
 from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
@@ -63,10 +63,15 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
             raise InputError(f"solver={params['solver']!r} cannot be saved: only altclust's own solvers can.")
         params["solver"] = {"name": kind, **asdict(params["solver"])}
         params["solver"].pop("callback", None)
+    if not isinstance(params["kernel"], str):
+        params["kernel"] = to_dict(params["kernel"])
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
     scalars = {f"{name}_": getattr(view, name) for name in SCALARS} | {"n_features_in_": len(view.mean)}
     meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach, "floor": view.kernel_map.floor}
+    meta["kernel"] = to_dict(view.kernel_map.kernel)
+    if view.kernel_map.widths is not None:
+        arrays["map.widths"] = view.kernel_map.widths
     if view.certificate is not None:
         meta["certificate"] = asdict(view.certificate)
     if view.significance is not None:
@@ -123,6 +128,10 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     reach, floor = (_plain(name, meta.get(name, 0.0), "float") for name in ("reach", "floor"))
     if not (isfinite(reach) and reach <= 0 and isfinite(floor) and floor >= 0):
         raise ValueError(f"reach is {reach} and floor is {floor}")
+    kernel = from_dict(meta.get("kernel", {"name": "gaussian", "sigma": scalars["sigma"]}))
+    widths = _floats(arrays, "map.widths", r) if "map.widths" in arrays else None
+    if widths is not None and not (widths > 1 / LARGEST).all():
+        raise ValueError("map.widths has entries that are not positive")
     significance = meta.get("significance")
     if significance is not None:
         reference = np.array(significance["reference"], dtype=float)
@@ -135,7 +144,7 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
         labels=labels,
         history={name: _shaped(f"history.{name}", a, "fi", scalars["n_iter"]) for name, a in found.items()},
         tuning=None,
-        kernel_map=KernelMap(**parts, kernel=Gaussian(scalars["sigma"]), reach=reach, floor=floor),
+        kernel_map=KernelMap(**parts, kernel=kernel, reach=reach, floor=floor, widths=widths),
         given_means=_given_means(arrays, d),
         certificate=_dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None,
         significance=significance,
@@ -164,6 +173,8 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray]
         params["solver"] = check_solver(_dataclass(SOLVERS[values.pop("name")], values))
         if getattr(params["solver"], "eigen", "auto") not in METHODS:
             raise ValueError(f"solver has eigen={short_repr(params['solver'].eigen)}")
+    if isinstance(params.get("kernel"), dict):
+        params["kernel"] = from_dict(params["kernel"])
     model = cls(**params)
     check_parameters(model)
     for name, most in (("n_clusters", n), ("n_components", d)):

@@ -14,9 +14,9 @@ from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..core.alternation import quick_overlap, solve
 from ..core.descent import descend
-from ..core.engines import DenseEngine
+from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
-from ..core.kernels import Gaussian
+from ..core.kernel_family import make_kernel
 from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
@@ -192,7 +192,8 @@ def _best_descent(
 def build_problem(rank: int, parameters: Parameters, basis: Array | None) -> Problem:
     """The problem of rows with `rank` coordinates in the basis; q is the rank if it is still to be chosen."""
     q = min(parameters.n_components or rank, rank)
-    return Problem(parameters.n_clusters, q, parameters.novelty_weight, Gaussian(parameters.sigma), basis)
+    kernel = make_kernel(parameters.kernel, parameters.sigma)
+    return Problem(parameters.n_clusters, q, parameters.novelty_weight, kernel, basis)
 
 
 def start_on_sample(
@@ -208,7 +209,7 @@ def start_on_sample(
     here = for_sample(parameters, len(inside), n)
     X = np.asarray(inside, dtype=float)
     problem = build_problem(X.shape[1], here, basis)
-    engine = DenseEngine(X, problem.kernel, indicators(given, len(X), here.scaling))
+    engine = make_engine(X, problem.kernel, indicators(given, len(X), here.scaling))
     with fitting_threads(len(inside)):
         quick = replace(options.on_sample(), reduced=False)
         problem, result = best_of_starts(problem, engine, given, here, quick, rng)

@@ -70,14 +70,14 @@ def resolve_parameters(
     if spec.sigma is None and spectral and k != 1 and n >= FEWEST_ROWS and (k is None or k < min(n, MOST_ROWS)):
         tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
         logger.info("chose %s", tuning.reasons)
-        parameters = Parameters(**tuning.parameters)
+        parameters = Parameters(**tuning.parameters, kernel=spec.kernel)
         return parameters, SearchSpec(centred, given, replace(spec, n_clusters=parameters.n_clusters)), tuning
     sigma = median_distance(centred, rng) if spec.sigma is None else check_sigma(spec.sigma, centred)
     if k is None:
         k = number_of_clusters(centred, given, sigma, rng)
     weight = 1.0 if spec.novelty_weight is None else spec.novelty_weight
     subtract, floor = bool(spec.subtract_given), FLOOR if spec.degree_floor is None else spec.degree_floor
-    held = spec.whitening or 0.0, floor, spec.pull or 0.0, spec.subspace
+    held = spec.whitening or 0.0, floor, spec.pull or 0.0, spec.subspace, spec.kernel
     parameters = Parameters(k, spec.n_components, sigma, weight, spec.scaling, subtract, spec.init, *held)
     # directions that were passed as init are tested by a search, as if it had found them
     width = sigma if isinstance(spec.init, str) else None

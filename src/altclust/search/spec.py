@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Spec:
         Orthonormal columns in whose span directions are sought.
     keep_obvious : bool
         Whether a view that columns with few values reproduce may be chosen.
+    kernel : str or Kernel
+        That of the fit; the search uses the Gaussian.
     """
 
     n_clusters: int | None = None
@@ -53,6 +56,7 @@ class Spec:
     pull: float | None = None
     subspace: Array | None = None
     keep_obvious: bool = False
+    kernel: Any = "gaussian"
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class Parameters:
     degree_floor: float = FLOOR
     pull: float = 0.0
     subspace: Array | None = None
+    kernel: Any = "gaussian"
 
 
 @dataclass(frozen=True)

@@ -219,17 +219,6 @@ def test_types_logarithms_and_the_decimal_mark_are_options(folder, altclust):
 
 
 @pytest.mark.parametrize("command", ["find", "views", "tune"])
-def test_a_given_measurement(folder, altclust):
-    told = altclust("find", "customers.csv", "--given", "age", "--sigma", "1", "--components", "1", *FAST)
-    assert told.returncode == 0, told.stderr
-    assert "Given: age (a measurement). [--as NAME=category makes a measurement a clustering]" in told.stderr
-    assert "dependence on age" in told.stdout
-    assert json.loads((folder / "altclust-out" / "figures.json").read_text())["given"] == ["age"]
-    refused = altclust("compare", "customers.csv", "--given", "age", "--out", "compared")
-    assert refused.returncode == 2
-    assert "--given age is a measurement" in refused.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -256,6 +245,17 @@ def test_a_given_measurement(folder, altclust):
 )
 def test_mistakes_get_a_sentence_and_leave_nothing(folder, altclust, command, arguments, code, message):
     refuse(folder, altclust, [command, *arguments], code, message)
+
+
+def test_a_given_measurement(folder, altclust):
+    told = altclust("find", "customers.csv", "--given", "age", "--sigma", "1", "--components", "1", *FAST)
+    assert told.returncode == 0, told.stderr
+    assert "Given: age (a measurement). [--as NAME=category makes a measurement a clustering]" in told.stderr
+    assert "dependence on age" in told.stdout
+    assert json.loads((folder / "altclust-out" / "figures.json").read_text())["given"] == ["age"]
+    refused = altclust("compare", "customers.csv", "--given", "age", "--out", "compared")
+    assert refused.returncode == 2
+    assert "--given age is a measurement" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -12,7 +14,7 @@ PROPOSED = 48  # pivots per draw
 
 
 def choose_landmarks(
-    Z: Array, kernel: Gaussian, tolerance: float, most: int, rng: np.random.Generator
+    Z: Array, kernel: Any, tolerance: float, most: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     """Landmarks among the rows of Z for a Nyström approximation of the kernel, and its relative trace error.
 
@@ -24,7 +26,7 @@ def choose_landmarks(
     ----------
     Z : array, shape (n, q)
         Projected rows.
-    kernel : Gaussian
+    kernel : Gaussian, or another positive semidefinite kernel
     tolerance : float
         Relative trace error at which to stop.
     most : int
@@ -39,28 +41,39 @@ def choose_landmarks(
     n = len(Z)
     most = min(most, n)
     F = np.zeros((n, min(most, 4 * PROPOSED)))
-    left = np.ones(n)
+    gaussian = isinstance(kernel, Gaussian)
+    left = np.ones(n) if gaussian else _diagonal(Z, kernel)
+    total = float(left.sum())
     pivots: list[int] = []
-    while len(pivots) < most and left.sum() > tolerance * n:
+    while len(pivots) < most and left.sum() > tolerance * total:
         r = len(pivots)
         drawn = np.unique(rng.choice(n, size=PROPOSED, p=left / left.sum()))
         drawn = rng.permutation(drawn)
-        block = kernel.gram(Z[drawn]) - F[drawn, :r] @ F[drawn, :r].T
-        kept, factor = _accept(block, left[drawn], rng, most - r)
+        among = kernel.gram(Z[drawn]) if gaussian else kernel.between(Z[drawn], Z[drawn])
+        block = among - F[drawn, :r] @ F[drawn, :r].T
+        kept, factor = _accept(block, left[drawn], rng, most - r, 1e-12 * total / n)
         new = drawn[kept]
         if not len(new):  # the residual diagonal is only rounding
             break
         if r + len(new) > F.shape[1]:
             F = np.hstack([F, np.zeros((n, min(F.shape[1], most - F.shape[1])))])
-        columns = np.exp(kernel.exponent(Z, Z[new])) - F[:, :r] @ F[new, :r].T
+        to_new = np.exp(kernel.exponent(Z, Z[new])) if gaussian else kernel.between(Z, Z[new])
+        columns = to_new - F[:, :r] @ F[new, :r].T
         F[:, r : r + len(new)] = solve_triangular(factor, columns.T, lower=True).T
         left = np.maximum(left - np.sum(F[:, r : r + len(new)] ** 2, axis=1), 0.0)
         left[new] = 0.0
         pivots += new.tolist()
-    return np.array(pivots, dtype=int), float(left.sum() / n)
+    return np.array(pivots, dtype=int), float(left.sum() / total)
 
 
-def _accept(block: Array, proposed: Array, rng: np.random.Generator, most: int) -> tuple[np.ndarray, Array]:
+def _diagonal(Z: Array, kernel: Any) -> Array:
+    """k(z, z) of every row."""
+    return kernel.value(np.sum(Z * Z, axis=1) if kernel.product else np.zeros(len(Z)))
+
+
+def _accept(
+    block: Array, proposed: Array, rng: np.random.Generator, most: int, rounding: float
+) -> tuple[np.ndarray, Array]:
     """Accept proposals in turn, with probability residual over proposed diagonal; and their Cholesky factor."""
     size = len(block)
     factor = np.zeros((size, size))
@@ -68,7 +81,7 @@ def _accept(block: Array, proposed: Array, rng: np.random.Generator, most: int) 
     for i in range(size):
         row = factor[i, : len(kept)]
         remaining = block[i, i] - row @ row
-        if remaining <= 1e-12 or rng.random() * proposed[i] >= remaining:
+        if remaining <= rounding or rng.random() * proposed[i] >= remaining:
             continue
         later = (block[:, i] - factor[:, : len(kept)] @ row) / np.sqrt(remaining)
         factor[:, len(kept)] = later
