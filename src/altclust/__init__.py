@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .models import comparison as comparison
     from .models.finding import Found, find
     from .models.kdac import KDAC
+    from .models.projection import KernelProjection
     from .models.view_discovery import ViewDiscovery
     from .report import plotting as plotting
     from .search.significance import Significance
@@ -39,6 +40,7 @@ __all__ = [
     "Found",
     "Growth",
     "InputError",
+    "KernelProjection",
     "Known",
     "Newton",
     "Progress",
@@ -56,6 +58,7 @@ _HOMES = {
     "Significance": "search.significance",
     "Found": "models.finding",
     "KDAC": "models.kdac",
+    "KernelProjection": "models.projection",
     "find": "models.finding",
     **dict.fromkeys(("ISM", "LBFGS", "Growth", "Newton", "Stiefel"), "core.solvers"),
     "open_rows": "data.opening",

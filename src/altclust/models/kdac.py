@@ -74,7 +74,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         spectral start's Φ, at most k.
     kernel : {"gaussian", "self_tuning", "rational_quadratic", "multiquadratic", "squared", "linear", "polynomial"} \
         or a kernel such as ``kernels.RationalQuadratic(alpha=2)``
-        The kernel of the fit, see docs/kernels.md. The search for parameters uses the Gaussian. For other kernels D, W
+        The kernel of the fit, see docs/family.md. The search for parameters uses the Gaussian. For other kernels D, W
         and U alternate.
     sigma : float or "auto"
         Width σ of the kernel. "auto": `altclust.tune` searches for it and for all other parameters that are

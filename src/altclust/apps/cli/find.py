@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ...core.kernel_family import KERNELS
 from ...models.kdac import KDAC
 from ...tables.known import as_known, measured
 from .files import claim
@@ -38,6 +40,8 @@ CHOSEN = ("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "s
 ALSO_CHOSEN = ("whitening", "degree_floor", "pull")  # not in files of earlier versions
 SEARCHING = "Searching for an alternative"
 
+KernelName = StrEnum("KernelName", {name: name for name in KERNELS})  # type: ignore[misc]
+KernelOption = Annotated[KernelName, typer.Option("--kernel", help="Kernel of the fit; see docs/family.md.")]
 Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations. Default: searched for.")]
 Weight = Annotated[float | None, typer.Option(min=0, help="Penalty for overlap with what is given. Default: 1.")]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
@@ -52,6 +56,7 @@ def find(
     options: TableOptions,
     clusters: Clusters = None,
     components: Components = None,
+    kernel: KernelOption = KernelName("gaussian"),  # noqa: B008
     sigma: Sigma = None,
     novelty_weight: Weight = None,
     parameters: Parameters = None,
@@ -80,6 +85,7 @@ def find(
     why = None
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
+    chosen = {} if kernel == "gaussian" else {"kernel": str(kernel)}
     first = None
     with claim(task, options, FIND_FILES):
         with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
@@ -90,7 +96,7 @@ def find(
                 counts = ", ".join(map(str, np.bincount(first)))
                 say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
                 bar.stage(SEARCHING)
-            model = _model(options, bar, fixed).fit(task.X, as_known(task.given))
+            model = _model(options, bar, fixed | chosen).fit(task.X, as_known(task.given))
             choose_view(model, view, bar.interrupted)
             early = bar.interrupted
         shown = not (options.as_json or options.quiet)
