@@ -123,6 +123,21 @@ def scan_rows(table: Array, names: Sequence[str] | None = None) -> Array:
     return table
 
 
+def check_originals(originals: Any, n: int, names: Sequence[str] | None) -> pd.DataFrame | None:
+    """Check that a frame has n rows and columns that X has too; return it."""
+    if originals is None:
+        return None
+    if not isinstance(originals, pd.DataFrame) or len(originals) != n:
+        raise InputError(
+            f"are not a frame of {n} rows: pass the rows of X before they were encoded, or nothing.",
+            argument="originals",
+        )
+    strange = [str(name) for name in originals.columns if names is None or str(name) not in set(names)]
+    if strange:
+        raise InputError(f"have a column {strange[0]!r}, which X does not have: name them alike.", argument="originals")
+    return originals
+
+
 def column_names(estimator: Any) -> Sequence[str] | None:
     """The column names that scikit-learn stored during the fit, if any."""
     return getattr(estimator, "feature_names_in_", None)

@@ -28,9 +28,9 @@ def rows_to_show(model: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.
     if X is not None:
         return X, known_frame(given), np.asarray(model.predict(X))
     search = model._view.search
-    if search is None:
+    if search is None or model._view.rows is None:
         raise InputError("X is missing: a model that was loaded from a file does not contain the rows, so pass them.")
-    rows = search.X + model.mean_
+    rows = model._view.rows + model.mean_
     names = column_names(model)
     if names is not None:
         rows = pd.DataFrame(rows, columns=names)

@@ -118,13 +118,13 @@ def find(
         decimal=decimal,
         standardise=standardise,
     )
-    X = recipe.apply(frame)
+    X, originals = recipe.apply(frame), recipe.originals(frame)
     options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}
     first = None
     if known is None:
-        first = np.asarray(KDAC(n_clusters, **options).fit(X).labels_)
+        first = np.asarray(KDAC(n_clusters, **options).fit(X, originals=originals).labels_)
         known = pd.DataFrame({"first_view": first.astype(str)})
-    model = KDAC(n_clusters, **options).fit(X, as_known(known))
+    model = KDAC(n_clusters, **options).fit(X, as_known(known), originals=originals)
     found = Found(model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]))
     return found.tested(callback) if significance else found
 
@@ -229,8 +229,9 @@ class Found:
     def tested(self, progress: Callback | None = None) -> Found:
         """The result with its test of significance."""
         model = copy(self.model)
-        used = [*(column.name for column in self.recipe.columns), *self.given.columns]
-        model.assess_significance(progress, witnesses=other_columns(self.frame, used))
+        used = [*self.recipe.names, *self.given.columns, *([] if self.ids is None else [str(self.ids.name)])]
+        others = other_columns(self.frame, [name for name in used if name not in model._left_aside()])
+        model.assess_significance(progress, witnesses=others)
         return replace(self, model=model)
 
     def predict(self, table: Any) -> np.ndarray:
@@ -281,7 +282,9 @@ class Found:
         write_report(path, self.summary)
 
     def __str__(self) -> str:
-        return "\n".join([self.verdict, *(cluster["sentence"] for cluster in self.summary["clusters"])])
+        aside = self.summary["left_out"]
+        clusters = [cluster["sentence"] for cluster in self.summary["clusters"]]
+        return "\n".join([self.verdict, *clusters, *([] if aside is None else [aside])])
 
     def __repr__(self) -> str:
         return f"<altclust.Found: {self.verdict}>"

@@ -42,6 +42,8 @@ class FittedView:
         The means to subtract from new rows first.
     search : SearchSpec or None
         The search, to repeat it on other rows; None in a loaded model.
+    rows : array, shape (n, d), or None
+        The centred rows of `search` in all columns, those that the search left aside too.
     recipe : Recipe
         How the view was found, to find it again in other rows.
     searched_labels : int array or None
@@ -83,6 +85,7 @@ class FittedView:
     given_means: GivenMeans | None = field(metadata=PRIVATE)
     search: SearchSpec | None = field(default=None, metadata=PRIVATE)
     recipe: Recipe = field(default=Recipe("fixed", 0), metadata=PRIVATE)
+    rows: Array | None = field(default=None, metadata=PRIVATE)
     searched_labels: np.ndarray | None = field(default=None, metadata=PRIVATE)
     certify: Callable[[], Certificate] | None = field(default=None, metadata=PRIVATE)
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
@@ -102,6 +105,13 @@ class FittedView:
         if not isinstance(self.labels, np.ndarray):
             return 0
         return int(np.sum(np.bincount(self.labels, minlength=self.n_clusters) == 0))
+
+    @property
+    def obvious_group(self) -> Obvious | None:
+        """The rule of this view, if columns with few values reproduce it."""
+        if self.rule is not None and self.rule.few_valued:
+            return self.rule
+        return self.significance.obvious[0] if self.significance is not None and self.significance.is_obvious else None
 
     def certified(self) -> FittedView:
         """The same view with its certificate."""

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..base.backend import Array, like
 from ..base.errors import FitWarning
@@ -22,7 +23,7 @@ from ..core.metrics import overlap, overlap_p_value
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
-from ..search.obvious import reproduced_by
+from ..search.obvious import as_they_were, column_name, left_aside, reproduced_by
 from ..search.resolve import resolve_parameters
 from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
@@ -61,7 +62,8 @@ def fit_in_memory(
         parameters, search, tuning = resolved or resolve_parameters(
             spec, centred, given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
-        table = Table(centred, mean, given, kind, reason, model, names, search, tuning, known)
+        seen = _without_obvious(centred, names, parameters, tuning)
+        table = Table(centred, mean, given, kind, reason, model, names, search, tuning, known, seen, spec.originals)
         view = table.fitted(0, parameters, options, rng)
     warn_of_rank(spec.n_components, view.n_components)
     if tuning is None or view.status == Status.CANCELLED or kind != "dense":
@@ -73,7 +75,10 @@ def fit_in_memory(
 
 @dataclass(frozen=True)
 class Table:
-    """Centred rows with what is given, and how views of them are fitted, for the views on the menu of a search."""
+    """Centred rows with what is given, and how views of them are fitted, for the views on the menu of a search.
+
+    seen are the rows without the columns that the search left aside; originals as in `altclust.KDAC.fit`.
+    """
 
     centred: Array
     mean: Array
@@ -85,6 +90,8 @@ class Table:
     search: SearchSpec
     tuning: Tuning | None
     known: str
+    seen: Array
+    originals: pd.DataFrame | None
 
     def fitted(
         self,
@@ -112,9 +119,12 @@ class Table:
             rng,
             self.known,
         )
-        # X may be standardised: cuts would mean nothing
-        rule = None if self.tuning is None else reproduced_by(found.labels, self.centred, self.names, cuts=False)
+        rule = None
+        if self.tuning is not None or self.originals is not None:  # X may be standardised: cuts would mean nothing
+            rule = reproduced_by(found.labels, as_they_were(self.centred, self.names, self.originals), cuts=False)
         again = how_found(self.tuning, place, self.search, parameters, found.n_components)
+        if self.seen is not self.centred:
+            found = replace(found, feature_weights=feature_weights(self.seen, found.labels, found.components.T))
         return replace(found, tuning=self.tuning, rule=rule, **again)
 
     def menu(self, options: SolveOptions, seed: int, view: FittedView) -> tuple[Candidate, ...]:
@@ -129,7 +139,17 @@ class Table:
                 means = means or views[-1].given_means
         stability = self.tuning.table["stability"].to_numpy()[self.tuning.menu]
         pairs = zip(views, stability, strict=True)
-        return tuple(candidate(one, steady, self.centred, self.names) for one, steady in pairs)
+        return tuple(candidate(one, steady, self.seen, self.names) for one, steady in pairs)
+
+
+def _without_obvious(
+    centred: Array, names: Sequence[str] | None, parameters: Parameters, tuning: Tuning | None
+) -> Array:
+    """The rows with 0 in the columns that the search left aside, so that a view is not said to be based on them."""
+    if tuning is None or not tuning.obvious or parameters.subspace is None:
+        return centred
+    aside = left_aside(names, parameters.subspace.T, tuning.obvious)
+    return np.where([column_name(names, j) in aside for j in range(centred.shape[1])], 0.0, centred)
 
 
 def _fitted(
@@ -183,15 +203,17 @@ def _fitted(
 def how_found(tuning: Tuning | None, place: int, search: SearchSpec, parameters: Parameters, q: int) -> dict[str, Any]:
     """The search and the recipe that find a view again in other rows, from its place on the menu of the search."""
     if tuning is None:
-        again = "residual" if parameters.subtract_given else "direct"  # directions that were passed as init
-        recipe = Recipe("fixed" if isinstance(parameters.init, str) else again, 0)
-        return {"search": replace(search, fixed=replace(search.fixed, n_components=q)), "recipe": recipe}
+        source = "residual" if parameters.subtract_given else "direct"  # directions that were passed as init
+        recipe = Recipe("fixed" if isinstance(parameters.init, str) else source, 0)
+        again = replace(search, fixed=replace(search.fixed, n_components=q))
+        return {"search": again, "recipe": recipe, "rows": search.X}
     X = search.X if parameters.subspace is None else search.X @ parameters.subspace
     trial = tuning.trials[tuning.menu[place]]
     inside = {"columns": "residual", "columns, components": "components"}  # of the columns alone
     return {
         "search": replace(search, X=X, fixed=replace(search.fixed, n_clusters=parameters.n_clusters)),
         "recipe": Recipe(inside.get(trial.source, trial.source), trial.stage),
+        "rows": search.X,
     }
 
 

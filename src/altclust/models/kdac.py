@@ -23,6 +23,7 @@ from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
     centre,
+    check_originals,
     check_parameters,
     check_solver,
     column_names,
@@ -39,6 +40,7 @@ from ..core.kernel_family import KERNELS, Kernel, make_kernel
 from ..core.problem import SCALINGS, Objective
 from ..core.solvers import LBFGS, SOLVERS, Solver, Status
 from ..data.opening import checked_rows
+from ..search.obvious import left_aside
 from ..search.significance import AssessOptions, Significance
 from ..search.spec import Spec
 from .candidates import Candidate
@@ -269,7 +271,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> KDAC:
+    def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None) -> KDAC:
         """Find the alternative to y.
 
         Parameters
@@ -280,6 +282,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             constrained. Measurements: a column of more than 30 different whole numbers, or 12 others; NaN is unknown.
             A list of `altclust.Known` states what is what, and may contain kernels and distances. Default: find a
             first view.
+        originals : DataFrame with n_samples rows, optional
+            Categories and other columns with few values as they were before they became the columns of X with the same
+            names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
 
         Returns
         -------
@@ -287,7 +292,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             Itself, fitted.
         """
         check_parameters(self)
-        view = self._fit(X, y, generator(self.random_state))
+        view = self._fit(X, y, originals, generator(self.random_state))
         self._publish(view)
         self._given = y
         if view.overlap > RESEMBLES:
@@ -327,11 +332,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         names = ("n_init", "rounding", "max_iter", "tol", "callback", "engine", "memory_limit", "n_jobs")
         return SolveOptions(solver, **{n: getattr(self, n) for n in names}, reduced=reduced, samples=self._samples)
 
-    def _fit(self, X: Any, y: Any, rng: np.random.Generator) -> FittedView:
+    def _fit(self, X: Any, y: Any, originals: pd.DataFrame | None, rng: np.random.Generator) -> FittedView:
         """Fit in memory or in blocks, depending on the location and number of the rows."""
-        spec, options = self._spec(), self._options()
         rows = checked_rows(self, X, reset=True)
         names = column_names(self)
+        spec, options = replace(self._spec(), originals=check_originals(originals, rows.n, names)), self._options()
         kind, reason = choose(rows, self.engine, self.memory_limit, make_kernel(self.kernel, 1.0).low_rank)
         if kind != "lowrank":
             try:
@@ -435,6 +440,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if witnesses is not None:
             self._view = self._view.witnessed(*self._others(witnesses), rng)
         return self._view.significance
+
+    def _left_aside(self) -> list[str]:
+        """Columns that reproduce obvious groups, without which the search went on."""
+        view, names = self._view, column_names(self)
+        source = view.tuning or view.significance
+        rules = () if source is None else source.obvious
+        return left_aside(names, view.components, rules)
 
     def _others(self, witnesses: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
         """The columns that were not used, and the codes of what was given."""

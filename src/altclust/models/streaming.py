@@ -34,6 +34,7 @@ from ..core.solvers.grassmann import orthonormal
 from ..core.surrogate import Subsampled
 from ..data.rows import BLOCK_BYTES, STEP, Levels, Rows
 from ..data.sums import Moments, indicator_tables, one_hot
+from ..search.obvious import as_they_were, reproduced_by
 from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
@@ -57,13 +58,13 @@ def few_steps(solver: Solver[Objective]) -> Solver[Objective]:
     return replace(solver, finish=False, max_iter=min(solver.max_iter, STEPS)) if isinstance(solver, ISM) else solver
 
 
-def take_sample(rows: Rows, samples: SampleOptions, rng: np.random.Generator) -> tuple[Array, np.ndarray]:
-    """Random rows in random order, so that the first m of them are a sample too; and their codes."""
+def take_sample(rows: Rows, samples: SampleOptions, rng: np.random.Generator) -> tuple[Array, np.ndarray, np.ndarray]:
+    """Random rows in random order, so that the first m of them are a sample too; their codes and their places."""
     most = max(min(samples.most, int(samples.most_bytes / (8 * rows.d))), samples.first)
-    chosen = rng.choice(rows.n, min(rows.n, most), replace=False)
-    sample, codes = rows.take(np.sort(chosen))
+    chosen = np.sort(rng.choice(rows.n, min(rows.n, most), replace=False))
+    sample, codes = rows.take(chosen)
     order = rng.permutation(len(chosen))
-    return sample[order], codes[order]
+    return sample[order], codes[order], chosen[order]
 
 
 def sample_sizes(sampled: int, n: int, samples: SampleOptions) -> list[int]:
@@ -192,7 +193,7 @@ def fit_streamed(
     """
     logger.info("engine lowrank: %s", reason)
     samples = options.samples
-    sample, codes = take_sample(rows, samples, rng)
+    sample, codes, places = take_sample(rows, samples, rng)
     shift = np.where(np.ptp(sample, axis=0) == 0, sample[0], sample.mean(axis=0, dtype=float))
     shift = shift.astype(sample.dtype).astype(float)  # rounded as in the blocks
     moments = Moments.of(rows, shift, [one.size for one in levels], names)
@@ -200,9 +201,10 @@ def fit_streamed(
     searched = samples.searched
     seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), _given(codes[:searched], levels)
     with fitting_threads(samples.first):
-        streamable = replace(spec, whitening=0.0, pull=0.0)
+        originals = None if spec.originals is None else spec.originals.iloc[places[:searched]]
+        streamable = replace(spec, whitening=0.0, pull=0.0, originals=originals)
         parameters, search, tuning = resolve_parameters(
-            streamable, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback
+            streamable, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
     options = counting(options)
     stated = StreamingProblem.of(rows, levels, moments, sample, codes, parameters)
@@ -214,7 +216,7 @@ def fit_streamed(
             why = f"{MOST_LANDMARKS} landmarks would leave out {error:.2g} of the kernel's trace"
             resolved = replace(parameters, n_components=W.shape[1], init=_to_table(stated, W)), search, tuning
             with suppress(MemoryError):  # fall through to the low-rank engine
-                return _fit_by_tiles(stated, resolved, spec, options, why, rng)
+                return _fit_by_tiles(stated, resolved, names, spec, options, why, rng)
     with fitting_threads(stated.inside.shape[1]):  # threads process blocks; only Φ is left for BLAS
         problem, engine, end, history = _descend(stated, W, options, rng)
     embedding, gamma = end.embedding, end.gamma
@@ -229,6 +231,9 @@ def fit_streamed(
     found = stated.coordinates, axes, map
     labels = rows.each(label_block, *found, step=engine.step)
     table_W, error = _to_table(stated, axes), engine.approximation_error
+    rule = None
+    if tuning is not None or originals is not None:
+        rule = reproduced_by(searched_labels, as_they_were(seen, names, originals), cuts=False)
     if error > 2 * TOLERANCE:
         warnings.warn(
             FitWarning(
@@ -265,6 +270,7 @@ def fit_streamed(
         given_means=_given_means(stated, seen, seen_given),
         **how_found(tuning, 0, search, parameters, axes.shape[1]),
         searched_labels=searched_labels,
+        rule=rule,
         certify=partial(certify, problem, engine, axes, end.gamma),
     )
 
@@ -303,6 +309,7 @@ def _descend(
 def _fit_by_tiles(
     stated: StreamingProblem,
     resolved: tuple[Parameters, SearchSpec, Tuning | None],
+    names: Sequence[str] | None,
     spec: Spec,
     options: SolveOptions,
     why: str,
@@ -316,7 +323,7 @@ def _fit_by_tiles(
     resolved = parameters, replace(search, X=centred, given=given), tuning
     known = ", ".join(one.description for one in stated.levels)
     model = rows.model("tiles")
-    return fit_in_memory(centred, mean, given, spec, options, "tiles", why, model, rng, resolved, known=known)
+    return fit_in_memory(centred, mean, given, spec, options, "tiles", why, model, rng, resolved, names, known)
 
 
 def _to_table(stated: StreamingProblem, W: Array) -> Array:

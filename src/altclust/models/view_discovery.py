@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -93,7 +94,7 @@ class ViewDiscovery(BaseEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> ViewDiscovery:
+    def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None) -> ViewDiscovery:
         """Find views of X that differ from y.
 
         Parameters
@@ -101,6 +102,8 @@ class ViewDiscovery(BaseEstimator):
         X : array or frame, shape (n_samples, n_features)
         y : None, labels or measurements, several columns of them, or `altclust.Known`
             What is given, as in `KDAC.fit`.
+        originals : DataFrame, optional
+            Columns with few values as they were, see `KDAC.fit`.
 
         Returns
         -------
@@ -121,7 +124,7 @@ class ViewDiscovery(BaseEstimator):
             model = clone(self.estimator or KDAC())
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
-            model.fit(X, known or None)
+            model.fit(X, known or None, originals=originals)
             if model.status_ == Status.CANCELLED or (tested and model.assess_significance(model.callback) is None):
                 self.views_.append(model)
                 p_values.append(np.nan)
@@ -165,5 +168,6 @@ def correct_for_views(model: KDAC, count: int) -> None:
         return
     p_value, smallest = min(1.0, count * found.p_value), min(1.0, count * found.smallest_p)
     verdict = f"{words(p_value, smallest, found.stability, len(model.labels_))} p is corrected for {count} views."
+    verdict = found.verdict if found.is_obvious else verdict
     corrected = replace(found, p_value=p_value, smallest_p=smallest, verdict=verdict)
     model._view = replace(model._view, significance=corrected)

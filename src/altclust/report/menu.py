@@ -13,6 +13,7 @@ from .labelling import Labelling, collapse
 from .sentences import number, text
 
 MOST_DRAWN = 400  # points in a small plot
+MOST_RULES = 3  # obvious groups that are named
 LONGEST = 400  # characters of a sentence
 
 
@@ -32,6 +33,17 @@ def reasons(model: Any) -> str | None:
         return model.tuning_.reasons
     menu = model.candidates_
     return f"View {place} of the {len(menu)} that the search found was chosen by the user: {menu[place - 1].sentence}"
+
+
+def left_out(model: Any) -> str | None:
+    """The obvious groups that the search found and left aside, in a sentence; None if there are none."""
+    source = model.tuning_ or model._view.significance
+    own = model._view.obvious_group
+    rules = (
+        [] if source is None else [one.phrase for one in source.obvious if own is None or one.columns != own.columns]
+    )
+    more = f" and {len(rules) - MOST_RULES} more" if len(rules) > MOST_RULES else ""
+    return f"Obvious groups that were left aside: {', '.join(rules[:MOST_RULES])}{more}." if rules else None
 
 
 def candidates(model: Any, table: pd.DataFrame, labels: Any = None) -> list[dict[str, Any]]:

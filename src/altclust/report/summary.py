@@ -16,11 +16,11 @@ from ..base.errors import InputError
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
-from ..search.obvious import reproduced_by
+from ..search.obvious import Obvious, reproduced_by
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
-from .menu import as_fitted, candidates, reasons
+from .menu import as_fitted, candidates, left_out, reasons
 from .parameters import parameters
 from .sentences import NEGLIGIBLE, cluster_sentence, number, text
 from .verdict import headline
@@ -116,11 +116,13 @@ def summarise(
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    rule = _rule(found, values, features)
+    used = [name for name in features if name not in map(text, model._left_aside())]
+    rule = None if predicted else model._view.obvious_group
+    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)])
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     if significance and not predicted:
-        tested = _significance(model, values, features)
+        tested = _significance(model, values, used, rule)
     else:
         tested = _untested(PREDICTED if predicted else UNTESTED)
     return {
@@ -135,13 +137,14 @@ def summarise(
             weights,
             tested,
             model.status_ == "converged",
-            rule,
+            _plain_rule(rule),
             alone,
             measured=any(one.features is not None for one in known),
         )
         | ({"badge": "Clusters predicted"} if predicted else {}),
         "clusters": describe_clusters(found, values),
-        "rule": rule,
+        "rule": _plain_rule(rule),
+        "left_out": None if predicted else left_out(model),
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
@@ -255,9 +258,7 @@ def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
     return np.array([text(name) in used for name in values.columns], dtype=bool)
 
 
-def _rule(found: Labelling, values: pd.DataFrame, features: Sequence[str]) -> dict[str, Any] | None:
-    """The clustered columns, one or two, that reproduce the clusters; None if there are none."""
-    rule = reproduced_by(found.codes, values.loc[:, _clustered(values, features)])
+def _plain_rule(rule: Obvious | None) -> dict[str, Any] | None:
     if rule is None:
         return None
     return {
@@ -269,7 +270,7 @@ def _rule(found: Labelling, values: pd.DataFrame, features: Sequence[str]) -> di
     }
 
 
-def _significance(model: Any, values: pd.DataFrame, features: Sequence[str]) -> dict[str, Any]:
+def _significance(model: Any, values: pd.DataFrame, features: Sequence[str], rule: Obvious | None) -> dict[str, Any]:
     try:
         significance = model.significance_
         others = values.loc[:, ~_clustered(values, features)]
@@ -279,6 +280,8 @@ def _significance(model: Any, values: pd.DataFrame, features: Sequence[str]) -> 
         significance = model._view.significance
         if significance is None:
             return _untested(UNTESTED)
+    if not significance.is_obvious:
+        significance = significance.with_obvious(rule, significance.obvious)
     witnesses = [asdict(witness) for witness in significance.witnesses]
     if math.isnan(significance.p_value):
         return _untested(TOO_FEW) | {"verdict": significance.verdict, "witnesses": witnesses}

@@ -6,7 +6,7 @@ with many values remains a discovery, and the rule says what it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ class Obvious:
     agreement : float
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
-        Whether all of them have fewer than ten values, or one value in more than a quarter of the rows.
+        Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows.
     rule : str
         Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
     """
@@ -70,14 +70,37 @@ class Obvious:
         return self.sentence
 
 
-def few_valued(X: Array, names: Sequence[str] | None = None) -> pd.DataFrame | None:
-    """The columns with fewer than ten values, or one value in over a quarter of the rows; None if there are none."""
+def few_valued(
+    X: Array, names: Sequence[str] | None = None, originals: pd.DataFrame | None = None
+) -> pd.DataFrame | None:
+    """The columns with fewer than ten values, or one value in over a quarter of the rows; None if there are none.
+
+    Those that `originals` has under the same name are taken from there, however many values they have here.
+    """
     ordered = np.sort(X, axis=0)
     distinct = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
     apart = int(ATOM * len(X))  # a value is repeated more often if it stands so many places later again
     repeated = np.any(ordered[apart:] == ordered[: len(X) - apart], axis=0)
     places = np.flatnonzero((distinct > 1) & ((distinct < FEW_VALUES) | repeated)).tolist()
-    return pd.DataFrame({column_name(names, j): X[:, j] for j in places}) if places else None
+    found = {column_name(names, j): X[:, j] for j in places}
+    if originals is not None:
+        found |= {str(name): cells.to_numpy() for name, cells in originals.items()}
+    return pd.DataFrame(found) if found else None
+
+
+def left_aside(names: Sequence[str] | None, components: Array, rules: Iterable[Obvious]) -> list[str]:
+    """The columns of obvious groups that the directions, shape (q, d), do not contain."""
+    obvious = {name for rule in rules for name in rule.columns}
+    unused = [column_name(names, int(j)) for j in np.flatnonzero(~np.any(components, axis=0))] if obvious else []
+    return [name for name in unused if one_line(name, LONGEST) in obvious]
+
+
+def as_they_were(X: Array, names: Sequence[str] | None, originals: pd.DataFrame | None) -> pd.DataFrame:
+    """The columns of X by their names; those that `originals` has are taken from there."""
+    frame = pd.DataFrame(X, columns=[column_name(names, j) for j in range(X.shape[1])])
+    if originals is None:
+        return frame
+    return frame.assign(**{str(name): cells.to_numpy() for name, cells in originals.items()})
 
 
 def column_name(names: Sequence[str] | None, j: int) -> str:
@@ -141,13 +164,16 @@ def reproduced_by(
 
 
 def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
-    """All columns, or those of a wide table of numbers whose means differ most between the clusters."""
-    if frame.shape[1] <= WIDE or not all(types.is_numeric_dtype(kind) for kind in frame.dtypes):
+    """All columns, or those of a wide table that are no numbers or whose means differ most between the clusters."""
+    if frame.shape[1] <= WIDE:
         return list(range(frame.shape[1]))
-    values = np.nan_to_num(frame.to_numpy(dtype=float)[rows])
+    numeric = np.array([types.is_numeric_dtype(kind) for kind in frame.dtypes])
+    places = np.flatnonzero(numeric)
+    values = np.nan_to_num(frame.iloc[rows, places].to_numpy(dtype=float))
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0)
     telling = np.nan_to_num(f_classif(values[:, varied], codes)[0], posinf=np.inf)
-    return np.sort(varied[np.argsort(-telling, kind="stable")[:WIDE]]).tolist()
+    chosen = places[varied[np.argsort(-telling, kind="stable")[:WIDE]]]
+    return np.sort(np.concatenate([chosen, np.flatnonzero(~numeric)])).tolist()
 
 
 class _Column(NamedTuple):
@@ -202,7 +228,7 @@ def _column(place: int, name: str, codes: np.ndarray, kinds: np.ndarray | None =
     listed = len(counts) <= min(MOST_LEVELS, len(codes) // ROWS_PER_CELL)
     if len(counts) < 2 or not (listed or kinds is not None):
         return None
-    few = len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
+    few = kinds is None or len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
     return _Column(place, name, codes, kinds, kinds is None, bool(few))
 
 

@@ -71,7 +71,8 @@ def resolve_parameters(
         tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
         logger.info("chose %s", tuning.reasons)
         parameters = Parameters(**tuning.parameters, kernel=spec.kernel)
-        return parameters, SearchSpec(centred, given, replace(spec, n_clusters=parameters.n_clusters)), tuning
+        fixed = replace(spec, n_clusters=parameters.n_clusters, originals=None)
+        return parameters, SearchSpec(centred, given, fixed), tuning
     sigma = median_distance(centred, rng) if spec.sigma is None else check_sigma(spec.sigma, centred)
     if k is None:
         k = number_of_clusters(centred, given, sigma, rng)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..base.backend import Array
 from ..core.problem import remove_given
@@ -42,6 +43,8 @@ class Spec:
         Whether a view that columns with few values reproduce may be chosen.
     kernel : str or Kernel
         That of the fit; the search uses the Gaussian.
+    originals : DataFrame, n rows, or None
+        Columns with few values as they were before they became columns of X with the same names.
     """
 
     n_clusters: int | None = None
@@ -57,6 +60,7 @@ class Spec:
     subspace: Array | None = None
     keep_obvious: bool = False
     kernel: Any = "gaussian"
+    originals: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

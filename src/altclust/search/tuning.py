@@ -194,7 +194,7 @@ def search_parameters(
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
-    spec = SearchSpec(sampled, [c[rows] for c in given], fixed, columns)
+    spec = SearchSpec(sampled, [c[rows] for c in given], replace(fixed, originals=None), columns)
     seed = int(rng.integers(2**31))
     find, follow, judge, explain = RULES[rule]
     found = find(spec)
@@ -213,7 +213,8 @@ def search_parameters(
             best = [trials[i] for i in menu(trials, table)[:SOUGHT_AGAIN]]
             more = run_again(spec, best, np.random.default_rng(seed))
             trials, table = trials + more, rank(spec, trials + more, np.random.default_rng(seed), table)
-    few = few_valued(X[rows], names) if rule == "ranking" and not fixed.keep_obvious else None
+    originals = None if fixed.originals is None else fixed.originals.iloc[rows]
+    few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {} if few is None else obvious_trials(trials, table, few)
     rules = tuple({one.columns: one for one in found_in.values()}.values())
     if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
@@ -221,7 +222,8 @@ def search_parameters(
         if rest and np.ptp(X[rows][:, rest], axis=0).any():
             without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
             again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
-            return replace(again, obvious=(*rules, *(one for one in again.obvious if one not in rules)))
+            told = {one.columns for one in rules}
+            return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
     table.loc[list(found_in), "score"] -= REJECTED
     order = menu(trials, table)
     first = order[0]

@@ -149,6 +149,12 @@ class Recipe:
         pairs = zip(self.columns, self._read(frame), strict=True)
         return pd.concat([column.indicators(values) for column, values in pairs], axis=1)
 
+    def originals(self, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """The columns with few values as text, for `KDAC.fit`; None if there are none."""
+        few = [column for column in self.columns if column.levels]
+        cells = {c.name: np.array([*c.levels, ""], dtype=object)[c.read(frame[c.name])] for c in few}
+        return pd.DataFrame(cells) if cells else None
+
     def _read(self, frame: pd.DataFrame) -> list[np.ndarray]:
         for column in self.columns:
             if column.name not in frame.columns:

@@ -91,12 +91,16 @@ def find(
         with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
             if task.given is None:
                 bar.stage("Clustering the table first")
-                first = _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")}).fit(task.X).labels_
+                first = (
+                    _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")})
+                    .fit(task.X, originals=task.originals)
+                    .labels_
+                )
                 task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
                 counts = ", ".join(map(str, np.bincount(first)))
                 say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
                 bar.stage(SEARCHING)
-            model = _model(options, bar, fixed | chosen).fit(task.X, as_known(task.given))
+            model = _model(options, bar, fixed | chosen).fit(task.X, as_known(task.given), originals=task.originals)
             choose_view(model, view, bar.interrupted)
             early = bar.interrupted
         shown = not (options.as_json or options.quiet)
@@ -106,7 +110,7 @@ def find(
         tested = significance and not early
         with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
             if tested:
-                model.assess_significance(bar.update, witnesses=other_columns_of(task))
+                model.assess_significance(bar.update, witnesses=other_columns_of(task, model))
                 early = bar.interrupted
             bar.write()
             figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
@@ -177,6 +181,8 @@ def show_verdict(view: dict[str, Any], task: Task) -> None:
     table, console = Table(show_header=False), Console()
     if view["rule"] is not None:
         table.add_row("rule", plain(view["rule"]))
+    if view["left_out"] is not None:
+        table.add_row("left aside", plain(view["left_out"]))
     if view["significance"] is not None:
         table.add_row("significance", view["significance"]["verdict"])
         for witness in view["significance"]["witnesses"]:

@@ -80,6 +80,7 @@ def write_results(
         _figures(name, model, why)
         | {
             "rule": summary["rule"] and summary["rule"]["sentence"],
+            "left_out": summary["left_out"],
             "descriptions": [c["sentence"] for c in summary["clusters"]],
             "candidates": [_without_points(one) for one in summary["candidates"]],
         }

@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ...base.errors import InputError, sentence
 from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
+from ...models.kdac import KDAC
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.known import known_columns, measured
 from ...tables.other_columns import other_columns
@@ -66,6 +68,11 @@ class Task:
     given: pd.DataFrame | None
     ids: pd.Series | None
     out: Path
+
+    @cached_property
+    def originals(self) -> pd.DataFrame | None:
+        """The clustered columns with few values as they were."""
+        return self.recipe.originals(self.table.frame)
 
 
 def as_json(content: dict[str, Any]) -> str:
@@ -128,9 +135,9 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     return Task(table, recipe, recipe.apply(frame), given, ids, out)
 
 
-def other_columns_of(task: Task) -> pd.DataFrame | None:
+def other_columns_of(task: Task, model: KDAC) -> pd.DataFrame | None:
     """The columns of the table that are neither given nor clustered nor the rows' names; None if there are none."""
-    used = [column.name for column in task.recipe.columns]
+    used = [name for name in task.recipe.names if name not in model._left_aside()]
     named = [] if task.ids is None else [str(task.ids.name)]
     return other_columns(task.table.frame, [*used, *([] if task.given is None else task.given.columns), *named])
 

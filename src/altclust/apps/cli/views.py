@@ -53,14 +53,14 @@ def views(
             n_jobs=options.n_jobs,
             callback=lambda i, model: _announce(i, model, bar, significance),
             random_state=options.seed,
-        ).fit(task.X, as_known(task.given))
+        ).fit(task.X, as_known(task.given), originals=task.originals)
         early = bar.interrupted
         if early and not found.views_:
             raise Stopped
         bar.write()
         for model in [*found.views_, *([] if found.rejected_ is None else [found.rejected_])]:
             if model._view.significance is not None:
-                model.assess_significance(witnesses=other_columns_of(task))
+                model.assess_significance(witnesses=other_columns_of(task, model))
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
         figures = write_results(task, named, stopped=found.stopped_, rejected=found.rejected_)
     if options.as_json:

@@ -33,6 +33,8 @@ def show(session: Session, pool: Pool, study: Study, view: View) -> None:
     _choose_view(session, pool, study)
     summary = study.summary(view)
     st.html(paragraph(summary["headline"]["sentence"], "1.15rem"))
+    if summary["left_out"] is not None:
+        st.html(paragraph(summary["left_out"]))
     for warning in view.warnings:
         st.warning(warning)
     compare(session, study, view, summary)

@@ -155,9 +155,13 @@ class Study:
         return readable(self.table.frame.drop(columns=list(self.choices.given)), self.recipe)
 
     @cached_property
-    def others(self) -> pd.DataFrame | None:
-        """The columns that are neither known nor clustered; None if there are none."""
-        used = [column.name for column in self.recipe.columns]
+    def originals(self) -> pd.DataFrame | None:
+        """The clustered columns with few values as they are in the table."""
+        return self.recipe.originals(self.table.frame)
+
+    def others(self, model: KDAC) -> pd.DataFrame | None:
+        """The columns that are neither known nor clustered in this model; None if there are none."""
+        used = [name for name in self.recipe.names if name not in model._left_aside()]
         return other_columns(self.table.frame, [*used, *self.choices.given])
 
     def known(self, views: int) -> pd.DataFrame | None:
@@ -170,7 +174,7 @@ class Study:
         """The next view."""
         known = self.known(len(self.views))
         model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
-        model.fit(self.X, known)
+        model.fit(self.X, known, originals=self.originals)
         model.callback = None  # it refers to the job, which would be kept in memory
         return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
@@ -194,7 +198,7 @@ class Study:
             init=first.components_.T,
             callback=hurry,
             random_state=0,
-        ).fit(self.X, view.known)
+        ).fit(self.X, view.known, originals=self.originals)
         model.callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
         return replace(view, model=model, labels=found, before=view.model, significance=None)
@@ -256,7 +260,7 @@ class Study:
 
     def assess(self, view: View, job: Job) -> Significance | None:
         """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
-        return copy(view.model).assess_significance(job.update, witnesses=self.others)
+        return copy(view.model).assess_significance(job.update, witnesses=self.others(view.model))
 
     def take_test(self, tested: View, significance: Significance) -> None:
         """Keep the result of a test, if its view is still there."""

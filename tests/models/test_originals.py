@@ -1,0 +1,94 @@
+"""Columns with few values as they were: views that they reproduce are obvious groups, whatever they became in X."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from altclust import KDAC, InputError, find
+from altclust.datasets import penguins
+from altclust.report import summarise
+from altclust.tables import learn_recipe
+
+
+@pytest.fixture(scope="module")
+def birds():
+    return penguins(as_frame=True).drop(columns=["island", "year"])
+
+
+@pytest.fixture(scope="module")
+def found(birds):
+    return find(birds, given="species", n_clusters=2)
+
+
+def is_left_aside(model, name):
+    place = list(model.feature_names_in_).index(name)
+    rules = [rule.columns for rule in model.tuning_.obvious]
+    return (name,) in rules and not model.components_[:, place].any() and model.feature_weights_[place] == 0
+
+
+def test_the_sexes_are_an_obvious_group_and_not_called_significant(found):
+    """A category becomes normal scores, in which its values cannot be seen any more."""
+    assert is_left_aside(found.model, "sex")
+    assert not found.model.significance_.is_real
+    assert "Obvious groups that were left aside: nearly " in str(found)
+    assert "sex" in found.summary["left_out"]
+
+
+def test_the_number_of_clusters_may_be_searched_for(birds):
+    assert is_left_aside(find(birds, given="species", significance=False).model, "sex")
+
+
+def test_a_column_that_was_left_aside_is_a_witness_of_what_is_found_without_it(found):
+    assert [witness.column for witness in found.model.significance_.witnesses] == ["sex"]
+    assert "Agrees with sex, which was not used" in found.verdict
+    assert "ignificant" not in found.verdict
+
+
+def test_rows_are_shown_in_all_columns_after_some_were_left_aside(found):
+    assert len(found.model.plot()) == 2
+    found.model.plot()[0].figure.clear()
+
+
+def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
+    recipe = learn_recipe(birds, known=["species"])
+    X, originals = recipe.apply(birds), recipe.originals(birds)
+    start = np.eye(X.shape[1])[:, X.columns == "sex"]
+    model = KDAC(2, sigma=0.3, init=start, pull=100.0, random_state=0)
+    assert model.fit(X, birds["species"])._view.obvious_group is None
+    model.fit(X, birds["species"], originals=originals)
+    assert model.significance_.is_obvious
+    assert model.significance_.verdict == "Not a discovery: these clusters are nearly groups of the values of sex."
+    summary = summarise(model, X, birds["species"], values=birds)
+    assert summary["headline"]["badge"] == "Obvious groups"
+    assert summary["significance"]["is_real"] is False
+    assert summary["left_out"] is None
+
+
+def test_streamed_rows_know_them_too(birds):
+    recipe = learn_recipe(birds, known=["species"])
+    model = KDAC(2, engine="lowrank", random_state=0)
+    model.fit(recipe.apply(birds), birds["species"], originals=recipe.originals(birds))
+    assert ("sex",) in [rule.columns for rule in model.tuning_.obvious]
+
+
+def test_originals_are_text(birds):
+    originals = learn_recipe(birds, known=["species"]).originals(birds)
+    assert originals.columns.tolist() == ["sex"]
+    assert set(originals["sex"]) == {"male", "female", "(missing)"}
+    assert learn_recipe(birds[["body_mass_g"]]).originals(birds) is None
+
+
+@pytest.mark.parametrize(
+    ("originals", "said"),
+    [
+        (pd.DataFrame({"a": ["x"] * 9}), "originals are not a frame of 30 rows"),
+        ([1, 2], "originals are not a frame of 30 rows"),
+        (pd.DataFrame({"b": ["x"] * 30}), "originals have a column 'b', which X does not have"),
+    ],
+)
+def test_originals_that_do_not_fit(originals, said):
+    X = pd.DataFrame({"a": np.arange(30.0)})
+    with pytest.raises(InputError, match=said):
+        KDAC(2, sigma=1.0).fit(X, originals=originals)
