@@ -67,10 +67,11 @@ def indicators(frame: pd.DataFrame) -> np.ndarray:
     return np.hstack(blocks)
 
 
-ENCODINGS: dict[str, Callable[[Task, pd.DataFrame], np.ndarray]] = {
+ENCODINGS: dict[str, Callable[[Task, pd.DataFrame], np.ndarray | pd.DataFrame]] = {
     "uncut": lambda task, _: task.X,
     "normal scores (learn_recipe)": lambda _, frame: learn_recipe(frame).apply(frame).to_numpy(),
     "one feature per level": lambda _, frame: indicators(frame),
+    "normal scores, obvious aside": lambda _, frame: learn_recipe(frame).apply(frame),
     "numbers only": lambda _, frame: StandardScaler().fit_transform(frame.filter(regex="^x")),
 }
 
@@ -82,7 +83,9 @@ def main(names: list[str]) -> None:
     for name in names or list(ENCODINGS):
         found, single = [], []
         for task, frame in every:
-            model = KDAC(task.n_clusters, random_state=0).fit(ENCODINGS[name](task, frame), task.given)
+            X = ENCODINGS[name](task, frame)
+            originals = learn_recipe(frame).originals(frame) if isinstance(X, pd.DataFrame) else None
+            model = KDAC(task.n_clusters, random_state=0).fit(X, task.given, originals=originals)
             found.append(nmi(model.labels_, task.truth))
             few = [pd.factorize(frame[c])[0] for c in frame if not c.startswith("x") and frame[c].nunique() > 1]
             single.append(max(nmi(model.labels_, codes) for codes in few))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .labelling import Labelling
+from .positions import positions, told
 from .sentences import cell, text
 
 MOST_DRAWN = 4000  # rows; more points hide each other
@@ -28,12 +29,6 @@ def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.nd
         codes = pd.Series(labelling.codes[shuffled])
         first |= (codes.groupby(codes).cumcount() < FEWEST).to_numpy()
     return np.sort(np.concatenate([shuffled[first], shuffled[~first]])[:most])
-
-
-def positions(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both coordinates of the projected rows Z, shape (m, q); with one direction, the second is random."""
-    y = Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z))
-    return Z[:, 0], y
 
 
 def axis_name(number: int, direction: np.ndarray, spreads: np.ndarray, names: Sequence[str]) -> str:
@@ -80,22 +75,29 @@ def drawing(
         Their names.
     axes : list of str
     """
-    x, y = positions(Z)
+    found = positions(Z)
     total = len(labellings[0].codes)
+    sampled = "" if len(rows) == total else f"A random sample of {len(rows):,} of {total:,} rows is shown."
     return {
         "axes": axes,
         "jittered": Z.shape[1] == 1,
         "directions": Z.shape[1],
         "total": total,
         "drawn": len(rows),
-        "note": "" if len(rows) == total else f"A random sample of {len(rows):,} of {total:,} rows is shown.",
-        "x": [float(f"{v:.4g}") for v in x],
-        "y": [float(f"{v:.4g}") for v in y],
+        "note": " ".join(filter(None, [sampled, told(_numbered(rows, ids), found)])),
+        "x": [float(f"{v:.4g}") for v in found.x],
+        "y": [float(f"{v:.4g}") for v in found.y],
         "codes": [labelling.codes[rows].tolist() for labelling in labellings],
         "ids": [f"row {i + 1:,}" for i in rows.tolist()] if ids is None else [text(i) for i in ids],
         "columns": [text(name) for name in values.columns],
         "values": [_cells(values.iloc[:, j]) for j in range(values.shape[1])],
     }
+
+
+def _numbered(rows: np.ndarray, ids: Any) -> list[str]:
+    """The names of rows in a sentence: their own, unless these are their numbers from 0."""
+    plain = ids is None or list(map(str, ids)) == list(map(str, rows.tolist()))
+    return [f"row {i + 1:,}" for i in rows.tolist()] if plain else [text(name) for name in ids]
 
 
 def _cells(column: pd.Series) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .drawing import drawn_rows, positions
+from .drawing import drawn_rows
 from .labelling import Labelling, collapse
+from .positions import positions
 from .sentences import number, text
 
 MOST_DRAWN = 400  # points in a small plot
@@ -98,7 +99,7 @@ def as_fitted(model: Any, table: pd.DataFrame) -> Any:
 
 
 def _points(Z: np.ndarray, codes: np.ndarray) -> dict[str, Any]:
-    x, y = positions(Z)
+    x, y, _, _ = positions(Z)
     return {
         "jittered": Z.shape[1] == 1,
         "x": [float(f"{v:.4g}") for v in x],

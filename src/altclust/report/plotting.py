@@ -14,6 +14,7 @@ from ..base.known import as_numbers, is_measured
 from ..base.sampling import sample_rows
 from .labelling import bands
 from .palette import COLOURS, UNKNOWN, mark
+from .positions import positions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,12 +98,14 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
         _, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=True, layout="constrained")
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     rows = sample_rows(len(Z), MOST_DRAWN, np.random.default_rng(0))
-    flat = Z.shape[1] < 2
-    points = np.column_stack([Z[rows, 0], np.random.default_rng(0).uniform(size=len(rows)) if flat else Z[rows, 1]])
+    flat, found = Z.shape[1] < 2, positions(np.asarray(Z)[rows])
+    points = np.column_stack([found.x, found.y])
+    count = int(found.far.sum())
+    far = f"\n({count} far row{'s' * (count > 1)} at the edge)" if count else ""
     for ax, (title, labels) in zip(axes, panels, strict=True):
         drawn = f" ({len(rows):,} of {len(Z):,} rows)" if len(rows) < len(Z) else ""
         scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn)
-        ax.set_xlabel("learnt direction 1")
+        ax.set_xlabel(f"learnt direction 1{far}")
         if flat:
             ax.set_yticks([])
     axes[0].set_ylabel("random" if flat else "learnt direction 2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ console = Console(stderr=True)
 
 INTERRUPTED = 130  # exit code after Ctrl-C
 WRITING = "Writing the report"
+PATIENCE = 10.0  # seconds between signs of life without a terminal
 COMPARING = "Testing significance on halves of the rows"
 
 HANGUP = getattr(signal, "SIGHUP", None)  # a terminal that is closed; Windows has none, and `nohup` ignores it
@@ -70,10 +72,14 @@ class Live:
     def __init__(self, bar: Bar, task: TaskID) -> None:
         self.bar, self.task = bar, task
         self.interrupted = self.writing = False
+        self.began = self.told = time.monotonic()
+        self.count = ""
 
     def stage(self, name: str) -> None:
         """Start another stage."""
         self.bar.reset(self.task, total=None, description=name, figures="")
+        self.count = ""
+        self._tell()
 
     def write(self) -> None:
         """Start writing, which cannot be interrupted."""
@@ -83,12 +89,23 @@ class Live:
     def update(self, now: Progress) -> bool:
         """Callback of everything that takes time."""
         if now.stage == "fit":
+            self.count = f", round {now.done}"
             self.bar.update(self.task, description="Refining", total=None, figures=f"round {now.done}{_figures(now)}")
         else:
+            self.count = f", {now.done} of {now.total}"
             name = COMPARING if now.stage == "test" else None
             figures = "" if math.isnan(now.objective) else f"best so far{_figures(now)}"
             self.bar.update(self.task, description=name, completed=now.done, total=now.total, figures=figures)
+        self._tell()
         return self.interrupted
+
+    def _tell(self) -> None:
+        """A line now and then where there is no terminal, and so no bar."""
+        now = time.monotonic()
+        if console.is_terminal or now - self.told < PATIENCE:
+            return
+        self.told = now
+        say(f"{self.bar.tasks[0].description}{self.count} ({now - self.began:.0f} s) …")
 
 
 def _figures(now: Progress) -> str:
