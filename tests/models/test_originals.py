@@ -8,7 +8,7 @@ import pytest
 
 from altclust import KDAC, InputError, find
 from altclust.datasets import penguins
-from altclust.report import summarise
+from altclust.report import render, summarise
 from altclust.tables import learn_recipe
 
 
@@ -92,3 +92,13 @@ def test_originals_that_do_not_fit(originals, said):
     X = pd.DataFrame({"a": np.arange(30.0)})
     with pytest.raises(InputError, match=said):
         KDAC(2, sigma=1.0).fit(X, originals=originals)
+
+
+def test_the_list_of_columns_tells_what_was_left_aside(found, birds):
+    told = found.columns.set_index("column")
+    assert told.index.tolist() == birds.columns.tolist()
+    assert told.loc["sex"].tolist() == ["category", "left aside", "its values are an obvious group"]
+    assert told.loc["body_mass_g", "use"] == "numbers"
+    page = render(found.summary)
+    assert "All 6 columns of the table" in page
+    assert "its values are an obvious group" in page

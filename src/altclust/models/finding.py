@@ -17,6 +17,7 @@ from ..base.errors import InputError
 from ..base.progress import Callback
 from ..base.validation import given_frame
 from ..report import summarise, write_report
+from ..report.columns import FIELDS, listed_columns
 from ..tables import Recipe, learn_recipe
 from ..tables.frames import as_pandas, with_column
 from ..tables.known import as_known, known_columns
@@ -195,7 +196,7 @@ class Found:
     @property
     def columns(self) -> pd.DataFrame:
         """Every column of the table: its type, how it was used, and why."""
-        return self.recipe.table
+        return pd.DataFrame(listed_columns(self.model, self.recipe.listing), columns=list(FIELDS))
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -219,6 +220,7 @@ class Found:
             ids=self.ids,
             alternative=ADDED,
             decisions=self.recipe.sentences,
+            listing=self.recipe.listing,
             significance=self.model._view.significance is not None,
         )
 

@@ -18,6 +18,7 @@ from .palette import css_variables
 from .sentences import rows, share
 from .svg import markers, places, scatter, swatch, thumbnail
 
+MOST_LISTED = 500  # columns in the list of all
 GLOSSES = {
     "A local minimum": "No small change of the directions improves the result.",
     "A strict local minimum": "No small change of the directions improves the result.",
@@ -54,7 +55,7 @@ def environment() -> Environment:
     """The template environment; every string that is passed to a template is escaped."""
     made = Environment(loader=PackageLoader("altclust.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"rows": rows, "share": share}
-    made.globals |= {"swatch": swatch, "in_plain_words": in_plain_words}
+    made.globals |= {"most_listed": MOST_LISTED, "swatch": swatch, "in_plain_words": in_plain_words}
     return made
 
 

@@ -17,6 +17,7 @@ from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
+from .columns import listed_columns
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
@@ -44,6 +45,7 @@ def summarise(
     alternative: str = "alternative",
     cluster_names: dict[int, str] | None = None,
     decisions: Sequence[str] = (),
+    listing: Sequence[Sequence[str]] = (),
     command: str | None = None,
     significance: bool = True,
     predicted: bool = False,
@@ -73,6 +75,8 @@ def summarise(
         The names of its clusters; "cluster 0" and so on if left out.
     decisions : sequence of str
         Sentences about how the table was read.
+    listing : sequence of (column, type, use, why)
+        Every column of the table, as in `altclust.tables.Recipe.listing`.
     command : str, optional
         The command that gives the same result again.
     significance : bool
@@ -169,6 +173,7 @@ def summarise(
         "reasons": reasons(model),
         "candidates": [] if predicted else candidates(model, table, labels),
         "decisions": [str(sentence) for sentence in decisions],
+        "listing": listed_columns(model, listing),
         "command": command,
         "version": version("altclust"),
     }

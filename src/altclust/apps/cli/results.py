@@ -131,6 +131,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
                 name=task.table.name,
                 alternative=name,
                 decisions=task.recipe.sentences,
+                listing=task.recipe.listing,
                 command=command,
                 significance=model._view.significance is not None,  # not where it was switched off or interrupted
                 predicted=not own,

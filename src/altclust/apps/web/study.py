@@ -255,6 +255,7 @@ class Study:
             name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
             decisions=self.decisions,
+            listing=self.recipe.listing,
             significance=view.significance is not None,
         )
 
