@@ -108,3 +108,17 @@ def test_nearly_is_told():
 def test_rows_in_no_cluster_are_left_out():
     labels = np.where(rng.random(N) < 0.3, -1, coins[:, 1])
     assert reproduced_by(labels, coins).rule == "column 1"
+
+
+def test_values_within_given_clusters_are_obvious_as_well():
+    """Residuals move the values of a column by the means of the given clusters: a cell may be cut in two by them."""
+    rng = np.random.default_rng(0)
+    given, a, b = rng.integers(0, 3, 300), rng.integers(0, 2, 300), rng.integers(0, 2, 300)
+    table = np.column_stack([a, b, rng.standard_normal(300)])
+    labels = np.where((a == 0) & (b == 1) & (given == 2), 4, 2 * a + b)
+    assert reproduced_by(labels, table) is None
+    found = reproduced_by(labels, table, given=[given])
+    assert found.columns == ("column 0", "column 1")
+    assert found.few_valued
+    assert found.sentence == "These clusters are a cross table of column 0 and column 1, within the given clusters."
+    assert reproduced_by(rng.integers(0, 3, 300), table, given=[given]) is None

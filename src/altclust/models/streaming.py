@@ -233,7 +233,8 @@ def fit_streamed(
     table_W, error = _to_table(stated, axes), engine.approximation_error
     rule = None
     if tuning is not None or originals is not None:
-        rule = reproduced_by(searched_labels, as_they_were(seen, names, originals), cuts=False)
+        before = as_they_were(seen, names, originals)
+        rule = reproduced_by(searched_labels, before, cuts=False, given=seen_given)
     if error > 2 * TOLERANCE:
         warnings.warn(
             FitWarning(

@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ..base.backend import Array
 from ..base.errors import one_line
 from ..base.sampling import sample_rows
+from ..core.embedding import as_codes
 from .null_rows import ATOM, FEW_VALUES
 
 EXACT = 0.995  # agreement that needs no "nearly"
@@ -109,12 +110,17 @@ def column_name(names: Sequence[str] | None, j: int) -> str:
 
 
 def reproduced_by(
-    labels: np.ndarray, table: pd.DataFrame | Array, names: Sequence[str] | None = None, *, cuts: bool = True
+    labels: np.ndarray,
+    table: pd.DataFrame | Array,
+    names: Sequence[str] | None = None,
+    *,
+    cuts: bool = True,
+    given: Sequence[np.ndarray] = (),
 ) -> Obvious | None:
     """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
 
-    Few-valued columns and pairs of them are compared value by value, other columns by a decision tree of depth at
-    most two. One column is preferred to two.
+    Few-valued columns and pairs of them are compared value by value, also within the given clusters, whose means a
+    search subtracts; other columns by a decision tree of depth at most two. One column is preferred to two.
 
     Parameters
     ----------
@@ -126,6 +132,8 @@ def reproduced_by(
         The names of the columns; default: those of the frame, or "column 0" ….
     cuts : bool
         Whether to say where columns with many values are split.
+    given : sequence of arrays
+        Codes of the given clusterings, or given measurements.
 
     Returns
     -------
@@ -153,14 +161,20 @@ def reproduced_by(
     columns = _columns(frame.iloc[rows, places], [names[j] for j in places])
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
+    pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
     return (
         _of_values(codes, [[column] for column in listed[:1]])
         or _split(codes, columns, [[j] for j in used], cuts)
-        or _of_values(
-            codes, [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
-        )
+        or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
+        or (_of_values(codes, [[one] for one in listed] + pairs, _joint(given, rows)) if given else None)
     )
+
+
+def _joint(given: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """One number per combination of given clusters."""
+    table = np.column_stack([as_codes(one)[rows] for one in given])
+    return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
 def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
@@ -249,9 +263,12 @@ def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
     return float(np.mean(2 * right / (predicted + counts.sum(axis=0))))
 
 
-def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]]) -> Obvious | None:
-    """The best rule by the values of one column, or by pairs of values."""
-    agreements = [_agreement(codes, _cells(columns)) for columns in tried]
+def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]], within: np.ndarray | None = None) -> Obvious | None:
+    """The best rule by the values of one column, or by pairs of values; within given clusters, if there are any."""
+    cells = [_cells(columns) for columns in tried]
+    if within is not None:
+        cells = [within * (int(one.max()) + 1) + one for one in cells]
+    agreements = [_agreement(codes, one) for one in cells]
     if max(agreements, default=0.0) < REPRODUCED:
         return None
     columns = tried[int(np.argmax(agreements))]
@@ -262,6 +279,7 @@ def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]]) -> Obvious | N
         same = columns[0].levels == codes.max() + 1
         whole = names[0] if names[0].startswith("column ") else f"the column {names[0]}"
         rule = whole if same else f"groups of the values of {names[0]}"
+    rule += "" if within is None else ", within the given clusters"
     return Obvious(names, max(agreements), all(column.few for column in columns), rule)
 
 

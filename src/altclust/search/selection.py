@@ -51,10 +51,12 @@ def weighted(table: pd.DataFrame) -> pd.Series:
     return sum(weight * table[name] for name, weight in WEIGHTS.items())
 
 
-def obvious_trials(trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame) -> dict[int, Obvious]:
+def obvious_trials(
+    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: list[np.ndarray]
+) -> dict[int, Obvious]:
     """Those of the best trials that columns with few values reproduce, with the rule."""
     best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]
-    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False) for i in best}
+    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False, given=given) for i in best}
     return {i: rule for i, rule in rules.items() if rule is not None and rule.few_valued}
 
 
