@@ -22,6 +22,8 @@ from ..core.kernels import Gaussian
 from ..core.metrics import nmi, normalised_cut, one_hot
 from ..core.problem import indicators, remove_given, row_space
 from .discriminants import discriminant_directions
+from .gaps import connected
+from .heuristics import median_distance
 from .null_rows import NullRows
 from .obvious import Obvious
 from .screening import WIDE
@@ -37,6 +39,7 @@ WEAK_ROWS = 100  # below, real clusters are often not significant
 LEVEL = 0.05
 PRIOR = 1e-3  # weight of a cluster's share beside near rows
 STABLE = 0.8  # stability
+NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
 
@@ -219,9 +222,13 @@ def _test(
             _in_directions(spec, trial, shown, found, tested, draws, rng),
         ]
         references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
+        hang_together = 0.0
+        if trial.n_clusters > 2 and trial.sigma >= NOT_THIN * median_distance(shown, rng):
+            hang_together = connected(shown[found], trial.labels, shown[tested], carried, draws, rng)
     p_values = [(1 + np.sum(reference >= score)) / (1 + draws) for reference in references]
     worst = int(np.argmax(p_values))
-    return Answer(float(p_values[worst]), nmi(carried, labels[tested]), score, references[worst])
+    p_value = max(float(p_values[worst]), hang_together)
+    return Answer(p_value, nmi(carried, labels[tested]), score, references[worst])
 
 
 def _found_again(spec: SearchSpec, recipe: Recipe, rng: np.random.Generator) -> Trial:
