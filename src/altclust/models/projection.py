@@ -192,10 +192,9 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         F = np.column_stack([target, avoided])
         s = np.concatenate([np.ones(target.shape[1]), np.full(avoided.shape[1], -problem.novelty_weight)])
         gamma = Gamma(F, s)
-        if W is None:  # Φ at W = 0
-            crossed = engine.X.T @ F
-            W = np.linalg.eigh(-(crossed * s) @ crossed.T)[1][:, : problem.n_components]
-        end = ISM(tol=self.tol, max_iter=self.max_iter)(KernelObjective(engine, gamma), W)
+        starts = _starts(engine.X, F, s, problem.n_components) if W is None else [W]
+        solver, objective = ISM(tol=self.tol, max_iter=self.max_iter), KernelObjective(engine, gamma)
+        end = min((solver(objective, start) for start in starts), key=lambda solution: solution.value)
         return _Found(problem, end.W, gamma, end.value, end.n_iter, end.status)
 
     def _clusters(self, problem: Problem, engine: ExactEngine, W: Array | None) -> _Found:
@@ -238,6 +237,17 @@ def _target(y: Any, n: int) -> list[Any]:
     counted = len(known) > 12 and len(np.unique(known)) == len(known)
     measured = numbers is not None and (is_measured(numbers) or counted)
     return read_known(Known("measurement" if measured else "auto", y), n)
+
+
+def _starts(X: Array, F: Array, s: Array, q: int) -> list[Array]:
+    """Directions whose means differ with the target (Φ at W = 0), and those whose variances do.
+
+    A dependence on a square has no slope at W = 0, as in the principal Hessian directions of Li (1992).
+    """
+    crossed = X.T @ F
+    bent = [X.T @ (f[:, None] * X) for f in F.T]
+    second = sum(sign * B @ B for sign, B in zip(s, bent, strict=True))
+    return [np.linalg.eigh(-M)[1][:, :q] for M in ((crossed * s) @ crossed.T, second)]
 
 
 def _engine(X: Array, problem: Problem, avoided: Array) -> ExactEngine:
