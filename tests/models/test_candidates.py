@@ -96,8 +96,8 @@ def test_columns_that_tell_clusters_apart():
     X[:, 1] += 5 * labels
     shares = between_shares(X, labels)
     assert shares[1] > 0.8 > 0.1 > max(shares[0], shares[2])
-    assert telling_columns(X, labels, list("abc")) == ("b",)
-    assert telling_columns(X, labels, None) == ("column 1",)
+    assert telling_columns(between_shares(X, labels), list("abc")) == ("b",)
+    assert telling_columns(between_shares(X, labels), None) == ("column 1",)
 
 
 @pytest.mark.parametrize("whitening", [0.5, 1.0])
@@ -139,4 +139,6 @@ def test_a_view_that_a_column_reproduces_is_told_as_such():
     X = np.column_stack([rng.normal(size=120), year])
     view = KDAC(2, sigma=1.0, n_components=1, init=np.array([[0.0], [1.0]]), random_state=0).fit(X)._view
     view = replace(view, labels=year, rule=reproduced_by(year, X, ["size", "year"], cuts=False))
-    assert candidate(view, np.nan, X, ["size", "year"]).sentence.endswith("which are the column year.")
+    assert candidate(view, np.nan, between_shares(X, view.labels), ["size", "year"]).sentence.endswith(
+        "which are the column year."
+    )

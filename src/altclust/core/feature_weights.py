@@ -30,8 +30,12 @@ def feature_weights(X: Array, labels: np.ndarray, W: Array) -> Array:
     W : array, shape (d, q)
         Directions.
     """
-    shares = between_shares(X, labels)
-    n, groups = len(X), len(np.unique(labels))
+    return told_weights(between_shares(X, labels), labels, W, np.mean(X**2, axis=0))
+
+
+def told_weights(shares: Array, labels: np.ndarray, W: Array, variances: Array) -> Array:
+    """`feature_weights` from the share of each column's variance between clusters, and from the variances."""
+    n, groups = len(labels), len(np.unique(labels))
     if tell_apart(shares) and 1 < groups < n:
         chance = (groups - 1) / (n - 1)
         ratio = shares / np.maximum(1 - shares, 1e-12) * (n - groups) / (groups - 1)
@@ -39,7 +43,7 @@ def feature_weights(X: Array, labels: np.ndarray, W: Array) -> Array:
         told = np.where(real, np.maximum(shares - chance, 0.0), 0.0)
         if told.any():
             return told / told.sum()
-    return direction_weights(W, np.mean(X**2, axis=0))
+    return direction_weights(W, variances)
 
 
 def tell_apart(shares: Array) -> bool:

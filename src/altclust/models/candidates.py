@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.backend import Array
-from ..core.feature_weights import TELLING, between_shares
+from ..core.feature_weights import TELLING
 
 if TYPE_CHECKING:
     from .fitted_view import FittedView
@@ -51,9 +51,9 @@ class Candidate:
         return self.sentence
 
 
-def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str] | None) -> Candidate:
-    """A fitted view of the centred rows X as a candidate."""
-    columns = telling_columns(X, view.labels, names)
+def candidate(view: FittedView, stability: float, column_shares: Array, names: Sequence[str] | None) -> Candidate:
+    """A fitted view as a candidate, from the share of each column's variance between its clusters, shape (d,)."""
+    columns = telling_columns(column_shares, names)
     shares = np.sort(np.bincount(view.labels, minlength=view.n_clusters))[::-1] / len(view.labels)
     sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
     rule = view.rule
@@ -75,9 +75,8 @@ def candidate(view: FittedView, stability: float, X: Array, names: Sequence[str]
     )
 
 
-def telling_columns(X: Array, labels: np.ndarray, names: Sequence[str] | None) -> tuple[str, ...]:
+def telling_columns(shares: Array, names: Sequence[str] | None) -> tuple[str, ...]:
     """The columns with the largest shares of their variance between clusters."""
-    shares = between_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
     return tuple(f"column {j}" if names is None else str(names[j]) for j in order if shares[j] >= TELLING)
 

@@ -29,7 +29,10 @@ def rows_to_show(model: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.
         return X, known_frame(given), np.asarray(model.predict(X))
     search = model._view.search
     if search is None or model._view.rows is None:
-        raise InputError("X is missing: a model that was loaded from a file does not contain the rows, so pass them.")
+        raise InputError(
+            "X is missing: a model that was loaded from a file, or fitted to a sparse matrix, does not contain the "
+            "rows, so pass them."
+        )
     rows = model._view.rows + model.mean_
     names = column_names(model)
     if names is not None:

@@ -158,9 +158,16 @@ class FittedView:
 
     def predict(self, rows: Rows) -> Any:
         """The labels of new rows, in blocks that limit the size of the kernel to the landmarks."""
-        step = max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self.kernel_map.landmarks)))))
         found = self.mean, self.given_means, self.components, self.kernel_map
-        return rows.each(predict_block, *found, step=step)
+        return rows.each(predict_block, *found, step=self._step)
+
+    def predict_projected(self, rows: Rows) -> Any:
+        """The labels of rows that are in the learnt directions already."""
+        return rows.each(label_block, self.kernel_map, step=self._step)
+
+    @property
+    def _step(self) -> int:
+        return max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self.kernel_map.landmarks)))))
 
 
 def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | None, components: Array) -> Any:
@@ -172,4 +179,9 @@ def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | Non
 
 def predict_block(X: Any, codes: Any, mean: Array, means: GivenMeans | None, components: Array, map: KernelMap) -> Any:
     """The labels of new rows."""
-    return nearest(unit_rows(map.block(project_block(X, codes, mean, means, components))), map.centres)
+    return label_block(project_block(X, codes, mean, means, components), codes, map)
+
+
+def label_block(Z: Any, codes: Any, map: KernelMap) -> Any:
+    """The labels of projected rows."""
+    return nearest(unit_rows(map.block(Z)), map.centres)

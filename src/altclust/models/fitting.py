@@ -18,7 +18,7 @@ from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
-from ..core.feature_weights import feature_weights
+from ..core.feature_weights import between_shares, feature_weights
 from ..core.metrics import overlap, overlap_p_value
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
@@ -140,7 +140,7 @@ class Table:
                 means = means or views[-1].given_means
         stability = self.tuning.table["stability"].to_numpy()[self.tuning.menu]
         pairs = zip(views, stability, strict=True)
-        return tuple(candidate(one, steady, self.seen, self.names) for one, steady in pairs)
+        return tuple(candidate(one, steady, between_shares(self.seen, one.labels), self.names) for one, steady in pairs)
 
 
 def _without_obvious(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from array_api_compat import is_torch_array
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,6 +41,7 @@ from ..core.kernel_family import KERNELS, Kernel, make_kernel
 from ..core.problem import SCALINGS, Objective
 from ..core.solvers import LBFGS, SOLVERS, Solver, Status
 from ..data.opening import checked_rows
+from ..data.rows import ArrayRows, Rows
 from ..search.obvious import left_aside
 from ..search.significance import AssessOptions, Significance
 from ..search.spec import Spec
@@ -49,6 +51,7 @@ from .fitted_view import FittedView
 from .fitting import fit_in_memory
 from .saving import load_kdac, save_kdac
 from .solving import SampleOptions, SolveOptions
+from .sparse_rows import Reduced, check_sparse, project_sparse
 from .streaming import fit_streamed
 
 REMEDIES = {
@@ -276,7 +279,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
         Parameters
         ----------
-        X : array or frame, shape (n_samples, n_features)
+        X : array, frame or sparse matrix, shape (n_samples, n_features)
+            A sparse matrix is clustered in its 100 leading principal directions; it is never made dense.
         y : None, labels or numbers of shape (n_samples,), several columns of them, or `altclust.Known`
             What to be different from. Clusterings: strings or numbers; NaN, None and −1 are unknown: these rows are not
             constrained. Measurements: a column of more than 30 different whole numbers, or 12 others; NaN is unknown.
@@ -334,9 +338,27 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _fit(self, X: Any, y: Any, originals: pd.DataFrame | None, rng: np.random.Generator) -> FittedView:
         """Fit in memory or in blocks, depending on the location and number of the rows."""
+        if sparse.issparse(X):
+            return self._fit_sparse(X, y, rng)
         rows = checked_rows(self, X, reset=True)
         names = column_names(self)
-        spec, options = replace(self._spec(), originals=check_originals(originals, rows.n, names)), self._options()
+        spec = replace(self._spec(), originals=check_originals(originals, rows.n, names))
+        return self._fit_rows(rows, y, spec, names, rng)
+
+    def _fit_sparse(self, X: Any, y: Any, rng: np.random.Generator) -> FittedView:
+        """Fit sparse rows in their leading principal directions."""
+        spec = self._spec()
+        if not isinstance(spec.init, str) or spec.subspace is not None:
+            problem = "must be left out for a sparse X, which is clustered in its leading principal directions."
+            raise InputError(problem, argument="subspace" if isinstance(spec.init, str) else "init")
+        with enough_memory("fit"):
+            reduced = Reduced.of(check_sparse(self, X, reset=True), rng)
+        return reduced.lifted(self._fit_rows(ArrayRows(reduced.rows), y, spec, None, rng))
+
+    def _fit_rows(
+        self, rows: Rows, y: Any, spec: Spec, names: Sequence[str] | None, rng: np.random.Generator
+    ) -> FittedView:
+        options = self._options()
         kind, reason = choose(rows, self.engine, self.memory_limit, make_kernel(self.kernel, 1.0).low_rank)
         if kind != "lowrank":
             try:
@@ -344,7 +366,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
                 columns = read_known(host(y) if is_torch_array(y) else y, rows.n)
                 given, known = known_arrays(columns), ", ".join(map(str, columns))
                 centred, mean = centre(table, names)
-                warn_of_dominant(centred, names)
+                if names is not None or rows.d == self.n_features_in_:
+                    warn_of_dominant(centred, names)
                 model = rows.model(kind)
                 if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
                     model = None
@@ -370,6 +393,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if not state.get("engine_", "").startswith("lowrank"):
             return state
         return state | {"_view": replace(self._view, certify=None), "_given": None}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_view")
@@ -461,6 +489,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def transform(self, X: Any) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components)."""
         check_is_fitted(self)
+        if sparse.issparse(X):
+            return project_sparse(check_sparse(self, X, reset=False), self._view)
         return self._view.transform(checked_rows(self, X, reset=False))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -470,6 +500,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         with enough_memory("predict"):
+            if sparse.issparse(X):
+                return self._view.predict_projected(ArrayRows(self.transform(X)))
             return self._view.predict(checked_rows(self, X, reset=False))
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:

@@ -1,0 +1,147 @@
+"""Sparse matrices: reduced to some leading directions at the edge of a fit, with centred columns, never made dense.
+
+The rows are clustered in the span of their leading principal directions. What is found there is expressed in the
+columns of the matrix again, so that a model of sparse rows is like any other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.validation import LARGEST, check_shape
+from ..core.feature_weights import told_weights
+from ..core.metrics import one_hot
+from .candidates import Candidate, candidate
+from .fitted_view import FittedView
+from .residuals import GivenMeans
+
+DIRECTIONS = 100  # in which sparse rows are clustered
+MORE = 10  # that are computed beside them, for accuracy
+POWERS = 4  # of the matrix, for the same
+
+
+def check_sparse(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A sparse matrix as finite CSR of float64; its columns are counted (reset) or compared with those of the fit."""
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise InputError(f"X is a sparse matrix of {X.dtype}, shape {X.shape}: pass real numbers in rows and columns.")
+    check_shape(X.shape[0], X.shape[1], least=2 if reset else 1)
+    X = sparse.csr_array(X, dtype=np.float64)
+    if not np.isfinite(X.data).all() or np.abs(X.data).max(initial=0.0) > LARGEST:
+        raise InputError(f"X has NaN, infinity or values beyond {LARGEST:g}: fill them in, or rescale the columns.")
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+    elif X.shape[1] != estimator.n_features_in_:
+        raise InputError(f"X has {X.shape[1]} columns, but the fit had {estimator.n_features_in_}: pass the same.")
+    return X
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Sparse rows in their leading principal directions.
+
+    Attributes
+    ----------
+    X : CSR array, shape (n, d)
+    mean : array, shape (d,)
+    basis : array, shape (d, m)
+        Orthonormal directions.
+    rows : array, shape (n, m)
+        The centred rows in these directions.
+    share : float
+        The share of the variance in these directions.
+    """
+
+    X: Any
+    mean: Array
+    basis: Array
+    rows: Array
+    share: float
+
+    @classmethod
+    def of(cls, X: Any, rng: np.random.Generator, directions: int = DIRECTIONS) -> Reduced:
+        """By a randomised singular value decomposition of the centred matrix, which is never formed."""
+        n, d = X.shape
+        mean = np.asarray(X.mean(axis=0)).ravel()
+
+        def forward(V: Array) -> Array:
+            return X @ V - mean @ V
+
+        def backward(U: Array) -> Array:
+            return X.T @ U - np.outer(mean, U.sum(axis=0))
+
+        m = min(directions + MORE, n, d)
+        V = np.eye(d) if m == d else rng.standard_normal((d, m))
+        U = np.linalg.qr(forward(V))[0]
+        for _ in range(POWERS if m < min(n, d) else 1):
+            U = np.linalg.qr(forward(np.linalg.qr(backward(U))[0]))[0]
+        basis, strengths, _ = np.linalg.svd(backward(U), full_matrices=False)
+        if not strengths[0] > 1e-12 * np.linalg.norm(X.data):
+            raise InputError(f"X has {n} equal rows: there is nothing to cluster.")
+        rank = int(np.sum(strengths > 1e-10 * strengths[0]))
+        basis = basis[:, : min(rank, directions)]
+        variance = float(np.sum(X.data**2) - n * mean @ mean)
+        rows = forward(basis)
+        return cls(X, mean, basis, rows - rows.mean(axis=0), min(float(np.sum(rows**2)) / variance, 1.0))
+
+    @property
+    def told(self) -> str:
+        """How much of the matrix is used."""
+        d, m = self.basis.shape
+        return f"{m} leading directions of {d:,} sparse columns, {self.share:.0%} of the variance"
+
+    def lifted(self, view: FittedView) -> FittedView:
+        """A view of the reduced rows, in the columns of the matrix."""
+        means = view.given_means
+        if means is not None:
+            up = self.basis.T
+            means = GivenMeans([m @ up for m in means.means], [w @ up for w in means.weights], means.intercepts)
+        components = view.components @ self.basis.T
+        shares, variances = self.between_shares(view.labels)
+        return replace(
+            view,
+            components=components,
+            mean=self.mean,
+            feature_weights=told_weights(shares, view.labels, components.T, variances),
+            given_means=means,
+            engine=f"{view.engine}; {self.told}",
+            rule=None,  # of directions, not of columns
+            rows=None,
+            fit_menu=None if view.fit_menu is None else partial(self._menu, view),
+        )
+
+    def _menu(self, view: FittedView, _: FittedView) -> tuple[Candidate, ...]:
+        """The candidates of a view of the reduced rows, in the columns of the matrix."""
+        assert view.fit_menu is not None
+        found = [(self.lifted(one.view), one.stability) for one in view.fit_menu(view)]
+        return tuple(candidate(one, steady, self.between_shares(one.labels)[0], None) for one, steady in found)
+
+    def between_shares(self, labels: np.ndarray) -> tuple[Array, Array]:
+        """For each column, the share of its variance between clusters, and its variance, shapes (d,)."""
+        n = len(labels)
+        member = one_hot(labels)
+        sums, sizes = (self.X.T @ member).T, np.maximum(member.sum(axis=0), 1)
+        squares = np.asarray(self.X.multiply(self.X).sum(axis=0)).ravel()
+        total = np.maximum(squares - n * self.mean**2, 0.0)
+        between = np.sum(sums**2 / sizes[:, None], axis=0) - n * self.mean**2
+        varied = total > 1e-12 * np.maximum(squares, np.finfo(float).tiny)
+        return np.where(varied, np.clip(between / np.where(varied, total, 1.0), 0.0, 1.0), 0.0), total / n
+
+
+def project_sparse(X: Any, view: FittedView) -> Array:
+    """Sparse rows in the learnt directions, shape (n, q)."""
+    Z = X @ view.components.T - view.mean @ view.components.T
+    if view.given_means is None:
+        return Z
+    parts = view.given_means
+    for means, weights, intercepts in zip(parts.means, parts.weights, parts.intercepts, strict=True):
+        guess = np.argmax(X @ weights.T - view.mean @ weights.T + intercepts, axis=1)
+        Z = Z - (means @ view.components.T)[guess]
+    return Z
