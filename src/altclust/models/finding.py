@@ -24,6 +24,7 @@ from ..tables.known import as_known, known_columns
 from ..tables.other_columns import other_columns
 from ..tables.readable import readable
 from ..tables.values import labels as as_labels
+from .annotated import annotate, annotated_frame, is_annotated
 from .candidates import Candidate
 from .display import CELL, HEAD, picture
 from .kdac import KDAC
@@ -54,8 +55,10 @@ def find(
 
     Parameters
     ----------
-    table : DataFrame of pandas or polars, or Arrow table
-        With columns of any type: every column gets a type, and every decision is told.
+    table : DataFrame of pandas or polars, Arrow table, or AnnData
+        With columns of any type: every column gets a type, and every decision is told. Of an AnnData object
+        ``obsm["X_pca"]`` is clustered, or X; columns of ``obs`` can be given, all others are compared with the result,
+        and the clusters are written to ``obs["alternative"]``.
     given : str, sequence of str, or labels, optional
         Names of columns with known clusters or measurements, or the values themselves. Default: the table is clustered
         first, and an alternative to that clustering is found.
@@ -101,7 +104,12 @@ def find(
     >>> result.table.columns[-1], len(result.labels)
     ('alternative', 120)
     """
-    frame = as_pandas(table)
+    if is_annotated(table):
+        frame, measured = annotated_frame(table)
+        frame, columns, standardise = as_pandas(frame), columns or measured, False  # the sizes of components tell
+        types = dict.fromkeys(measured, "number") | dict(types or {})
+    else:
+        frame = as_pandas(table)
     if ADDED in frame.columns:
         raise InputError(f"table has a column {ADDED!r} already, which the result would replace: rename it.")
     known, names = _known(frame, given, types)
@@ -127,6 +135,8 @@ def find(
         known = pd.DataFrame({"first_view": first.astype(str)})
     model = KDAC(n_clusters, **options).fit(X, as_known(known), originals=originals)
     found = Found(model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]))
+    if is_annotated(table):
+        annotate(table, ADDED, found.labels)
     return found.tested(callback) if significance else found
 
 
@@ -190,7 +200,12 @@ class Found:
 
     @property
     def table(self) -> Any:
-        """The table with the new column ``alternative``, in the library that it came from."""
+        """The table with the new column ``alternative``, in the library that it came from.
+
+        An annotated matrix is returned itself, with the column in its ``obs``.
+        """
+        if is_annotated(self.source):
+            return annotate(self.source, ADDED, self.labels)
         return with_column(self.source, ADDED, self.labels)
 
     @property
@@ -238,7 +253,10 @@ class Found:
 
     def predict(self, table: Any) -> np.ndarray:
         """The new clusters of other rows, from a table with the same columns, shape (m,)."""
-        return np.asarray(self.model.predict(self.recipe.apply(as_pandas(table))))
+        frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table)
+        if is_annotated(table) and any(name.startswith("direction ") for name in self.recipe.names):
+            raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
+        return np.asarray(self.model.predict(self.recipe.apply(frame)))
 
     def describe(self) -> pd.DataFrame:
         """What sets each cluster apart: one row for each cluster and column, the largest differences first.
