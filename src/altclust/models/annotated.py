@@ -1,4 +1,4 @@
-"""Annotated matrices such as AnnData, by what they have and not by their type: X, obs, obsm and var_names."""
+"""Annotated matrices such as AnnData, by what they have and not by their type: X, obs and obsm."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from scipy import sparse
 from ..base.errors import InputError
 from .sparse_rows import Reduced
 
-MOST_VARIABLES = 200  # that are used as they are; of more, the leading directions
-DIRECTIONS = 50
+DIRECTIONS = 50  # leading ones of X, where no principal components are there
 
 
 def is_annotated(table: Any) -> bool:
@@ -23,20 +22,16 @@ def is_annotated(table: Any) -> bool:
 def annotated_frame(data: Any) -> tuple[pd.DataFrame, list[str]]:
     """What is measured and what is known about the observations in one frame, and the names of the measured columns.
 
-    Measured are the principal components ``obsm["X_pca"]``; without them the columns of X, or 50 leading principal
-    directions of more than 200 columns.
+    Measured are the principal components ``obsm["X_pca"]``; without them the 50 leading principal directions of X.
     """
     if "X_pca" in data.obsm:
         rows = np.asarray(data.obsm["X_pca"], dtype=float)
         names = [f"PC {j}" for j in range(1, rows.shape[1] + 1)]
     elif data.X is None:
         raise InputError('table has neither obsm["X_pca"] nor X: compute one of them first.')
-    elif data.X.shape[1] > MOST_VARIABLES:
+    else:
         rows = Reduced.of(sparse.csr_array(data.X, dtype=float), np.random.default_rng(0), DIRECTIONS).rows
         names = [f"direction {j}" for j in range(1, rows.shape[1] + 1)]
-    else:
-        rows = data.X.toarray() if sparse.issparse(data.X) else np.asarray(data.X)
-        names = [str(name) for name in data.var_names]
     measured = pd.DataFrame(rows, columns=names)
     about = data.obs.set_axis([str(name) for name in data.obs.columns], axis=1).reset_index(drop=True)
     return pd.concat([measured, about.drop(columns=names, errors="ignore")], axis=1), names
