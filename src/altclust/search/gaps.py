@@ -12,7 +12,7 @@ from .discriminants import discriminant_directions
 from .null_rows import Marginal
 
 MIDDLE = 1 / 6  # of the distance of two centres, to both sides of the point between them
-FEWEST = 5  # rows of a cluster; smaller ones are left out
+FEWEST = 20  # rows of a cluster; in fewer, gaps are not seen even where they are
 
 
 def connected(
@@ -21,7 +21,8 @@ def connected(
     """A p-value for clusters that all hang together, by pairs without a gap between them.
 
     For two clusters, the gap is how few rows lie in the middle between their centres, compared with draws of one peak.
-    Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut.
+    Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut. It is 0 if
+    fewer than three clusters have enough rows: then pairs cannot tell.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def connected(
     rng : Generator
     """
     large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= FEWEST]
-    if len(large) < 2:
-        return 1.0
+    if len(large) < 3:
+        return 0.0
     p_values = np.ones((len(large), len(large)))
     for (a, i), (b, j) in combinations(enumerate(large), 2):
         here, there = np.isin(labels, (i, j)), np.isin(carried, (i, j))

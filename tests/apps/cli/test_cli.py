@@ -393,7 +393,7 @@ def test_tune_prints_json_and_resumes(folder, altclust):
     first = altclust("tune", *given, "--resume", "kept", "--out", "one")
     assert first.returncode == 0, first.stderr
     assert json.loads(first.stdout)["standardise"] is False
-    assert len(names(folder / "kept")) == pd.read_csv(folder / "one" / "tuning.csv")["source"].nunique() > 1
+    assert len(names(folder / "kept")) == pd.read_csv(folder / "one" / "tuning.csv")["source"].nunique() - 1 > 1  # the second round follows all
     again = altclust("tune", *given, "--resume", "kept", "--out", "two")
     assert json.loads(again.stdout)["reasons"] == json.loads(first.stdout)["reasons"]
     tables = [(folder / out / "tuning.csv").read_text() for out in ("one", "two")]
