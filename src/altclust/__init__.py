@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .base.errors import InputError
     from .base.known import Known
     from .base.progress import Progress
+    from .core import kernel_family as kernels  # noqa: F401
     from .core import metrics as metrics
     from .core.certificate import Certificate
     from .core.solvers import ISM, LBFGS, Growth, Newton, Stiefel

@@ -41,10 +41,10 @@ def only_run_in(folder: Path) -> Iterator[None]:
 
 def _locked(folder: Path) -> int:
     for tried in count(1):
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:
+        except (FileNotFoundError, FileExistsError):
             if tried < MOST:  # the run before has just removed the folder
                 continue
             raise

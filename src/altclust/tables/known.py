@@ -33,7 +33,7 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
     >>> from altclust.tables.known import known_columns
     >>> known_columns(pd.DataFrame({"segment": [1, 2, 1, -1]}))["segment"].tolist()
     ['1', '2', '1', None]
-    >>> known_columns(pd.DataFrame({"mass": ["2.5 kg", "3 kg"]}), {"mass": "number"})["mass"].tolist()
+    >>> known_columns(pd.DataFrame({"mass": ["2.5", "3"]}), {"mass": "number"})["mass"].tolist()
     [2.5, 3.0]
     """
     found = {}
