@@ -54,7 +54,7 @@ def main() -> None:
     birds = penguins()
     X = pd.DataFrame(StandardScaler().fit_transform(birds.X), columns=list(birds.feature_names))
     species = pd.Series(species_names()[birds.given], name="species")
-    model = KDAC(random_state=0).fit(X, species)
+    model = KDAC(random_state=1).fit(X, species)
 
     assert birds.alternative is not None
     right = np.mean(match_labels(model.labels_, birds.alternative) == birds.alternative)

@@ -94,7 +94,7 @@ class Moments(NamedTuple):
 
 
 def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, Any, Any, Any]:
-    _check_masks(X)
+    X = _without_masks(X)
     xp = array_namespace(X)
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X - like(shift, X)
@@ -107,7 +107,7 @@ def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, A
 
 def check_block(X: Any) -> None:
     """Refuse new rows that are not finite or too large."""
-    _check_masks(X)
+    X = _without_masks(X)
     xp = array_namespace(X)
     if not bool(xp.all(xp.isfinite(X))):
         raise InputError("X has NaN or infinity: fill it in (sklearn.impute) or leave those rows out.")
@@ -158,7 +158,10 @@ def indicator_tables(counts: list[Array], scaling: str, features: Sequence[Array
     return tables
 
 
-def _check_masks(X: Any) -> None:
-    """Refuse masked cells: a block of a Dask array may have them though the array does not say so."""
+def _without_masks(X: Any) -> Any:
+    """The block as a plain array. Masked cells are refused: it may have them though the Dask array does not say so."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
     if np.ma.is_masked(X):
         raise InputError(f"has {np.ma.count_masked(X)} masked cell(s) in a block: fill them in.", argument="X")
+    return X.data
