@@ -39,7 +39,7 @@ class Kernel(Protocol):
         """The kernel with this width, if it has none of its own."""
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
 
     def slope(self, beta: Array) -> Array:
         """f′."""
@@ -51,7 +51,7 @@ class Kernel(Protocol):
         """Local widths σ_i of the rows, by which β_ij is divided as β_ij / (σ_i σ_j); None for most kernels."""
 
     def between(self, A: Array, B: Array) -> Array:
-        """F for all pairs of rows of A and B, shape (len(A), len(B))."""
+        """The values of f for all pairs of rows of A and B, shape (len(A), len(B))."""
 
     def slope_kernel(self) -> tuple[float, Any]:
         """A factor a and a kernel k such that f′ is −a k for differences, and a k for products."""
@@ -89,7 +89,7 @@ class Base:
         return replace(self, sigma=sigma) if getattr(self, "sigma", 0.0) is None else self  # type: ignore[type-var]
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         raise NotImplementedError
 
     def widths(self, X: Array) -> Array | None:
@@ -97,7 +97,7 @@ class Base:
         return None
 
     def between(self, A: Array, B: Array) -> Array:
-        """F for all pairs of rows of A and B."""
+        """The values of f for all pairs of rows of A and B."""
         return self.value(betas(A, B, self.product))
 
     def slope_kernel(self) -> tuple[float, Any]:
@@ -126,7 +126,7 @@ class RationalQuadratic(Base):
         return (1 + beta * (self._precision / (2 * self.alpha))) ** power
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return self._power(beta, -self.alpha)
 
     def slope(self, beta: Array) -> Array:
@@ -188,7 +188,7 @@ class Multiquadratic(Base):
         return array_namespace(beta).sqrt(beta + 1 / self._precision)
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return -self._root(beta)
 
     def slope(self, beta: Array) -> Array:
@@ -205,7 +205,7 @@ class Squared(Base):
     """f = −β: Φ does not depend on W, so that a W step is one eigendecomposition; no degrees."""
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return -beta
 
     def slope(self, beta: Array) -> Array:
@@ -225,7 +225,7 @@ class Linear(Base):
     low_rank: ClassVar[bool] = True
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return beta
 
     def slope(self, beta: Array) -> Array:
@@ -255,7 +255,7 @@ class Polynomial(Base):
         return (1 + self._precision * beta) ** power if power >= 0 else array_namespace(beta).zeros_like(beta)
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return self._power(beta, self.degree)
 
     def slope(self, beta: Array) -> Array:
@@ -321,7 +321,7 @@ class Mixture(Base):
         return sum(w / total * getattr(one, name)(beta) for w, one in zip(self.weights, self.kernels, strict=True))
 
     def value(self, beta: Array) -> Array:
-        """F."""
+        """The values of f."""
         return self._sum("value", beta)
 
     def slope(self, beta: Array) -> Array:

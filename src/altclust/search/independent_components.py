@@ -15,7 +15,6 @@ from ..core.solvers.grassmann import orthonormal
 ICA_STARTS = 3
 ROWS_PER_COMPONENT = 20
 DIGITS = 9
-SEED = 0
 TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
 DEPENDENT = 0.05  # Cramér's V², above which two components belong to the same view
 CANDIDATES = 20  # components that are tested for this dependence
@@ -28,7 +27,7 @@ def light_tailed(X: Array) -> Array:
     X = np.ascontiguousarray(np.round(X / (X.std() or 1.0), DIGITS))  # so that rounding does not show in the result
     best, lightest = X[:, :0], np.inf
     for seed in range(ICA_STARTS):  # FastICA may not converge
-        ica = _fitted(X, count, SEED + seed)
+        ica = _fitted(X, count, seed)
         sources = X @ (np.zeros((0, X.shape[1])) if ica is None else ica.components_).T
         sources = sources[:, np.isfinite(sources).all(axis=0)]
         sources /= np.maximum(sources.std(axis=0), np.finfo(float).tiny)

@@ -45,11 +45,8 @@ LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
 SMOOTH = 0.25  # from this width on, few landmarks are enough
 THIN_FLOOR = 0.03
-ONLY_TOLD = (
-    ("direct", 1),
-    ("components", 1),
-    ("columns, components", 1),
-)  # sources and stages that pay only where k is told
+# sources and stages of which the search makes use only where k is told
+ONLY_TOLD = (("direct", 1), ("components", 1), ("columns, components", 1))
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ def follow(
 def run_again(spec: SearchSpec, best: list[Trial], rng: np.random.Generator) -> list[Trial]:
     """The clusters of the best trials sought again, in their own directions and then in all residuals.
 
-    None if residuals are not wanted, or nothing is left.
+    There are none if residuals are not wanted, or nothing is left of them.
     """
     X, basis = in_coordinates(spec, True, 0.0)
     found: list[Trial] = []

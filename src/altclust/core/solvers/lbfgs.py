@@ -18,7 +18,7 @@ SUFFICIENT = 1e-4  # Armijo's share of the decrease that the slope promises
 LONGEST = 1.0  # step, in radians
 SHORTEST = 1e-9
 MANY_COLUMNS = 200  # from where Φ and its eigenvectors cost more than the steps they save
-PATIENCE = 100  # steps, after which Newton steps finish: they are dearer, but some slopes turn too fast for gradients
+PATIENCE = 100  # steps, after which Newton's steps finish: each costs more, but they converge where these do not
 
 
 @dataclass(frozen=True)
