@@ -15,7 +15,7 @@ import pandas as pd
 from altclust.metrics import nmi
 
 from altclust import KDAC, tune
-from altclust.core.kernel_family import KERNELS
+from altclust.core.kernel_choice import KERNELS
 from tasks import FAMILIES, family
 
 SEEDS = 3

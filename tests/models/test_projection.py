@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from altclust import InputError, KernelProjection, Known
 from altclust.base.known import known_arrays, read_known
-from altclust.core.kernel_family import KERNELS
+from altclust.core.kernel_choice import KERNELS
 from altclust.core.metrics import dependence
 from altclust.core.problem import indicators
 

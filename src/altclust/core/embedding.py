@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -53,6 +54,13 @@ def as_codes(given: Array, cells: int = 5) -> np.ndarray:
     if known.sum() > cells:
         codes[known] = fit_kmeans(given[known], cells, n_init=3, seed=0).labels_
     return codes
+
+
+def joint_codes(given: Sequence[Array], n: int) -> np.ndarray:
+    """One number per combination of given clusters of n rows; measurements count by intervals, see `as_codes`."""
+    if not given:
+        return np.zeros(n, dtype=int)
+    return np.unique(np.column_stack([as_codes(one) for one in given]), axis=0, return_inverse=True)[1].ravel()
 
 
 def round_to_labels(

@@ -37,7 +37,8 @@ from ..base.validation import (
 from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
 from ..core.engines import KINDS, choose
-from ..core.kernel_family import KERNELS, Kernel, make_kernel
+from ..core.kernel_choice import KERNELS, make_kernel
+from ..core.kernel_family import Kernel
 from ..core.problem import SCALINGS, Objective
 from ..core.solvers import LBFGS, SOLVERS, Solver, Status
 from ..data.opening import checked_rows

@@ -20,7 +20,8 @@ from ..core.alternation import alternate, principal_axes
 from ..core.certificate import Certificate, certify
 from ..core.engines import DENSE_ROWS, make_engine
 from ..core.initialization import spectral_start
-from ..core.kernel_family import KERNELS, Kernel, make_kernel
+from ..core.kernel_choice import KERNELS, make_kernel
+from ..core.kernel_family import Kernel
 from ..core.problem import ExactEngine, Gamma, KernelObjective, Problem, indicators, row_space
 from ..core.solvers import ISM, Status
 from ..search.heuristics import check_sigma, median_distance

@@ -16,7 +16,7 @@ from ..core.certificate import Certificate
 from ..core.embedding import KernelMap
 from ..core.engines import DENSE_ROWS
 from ..core.initialization import check_start, check_subspace
-from ..core.kernel_family import from_dict, to_dict
+from ..core.kernel_choice import from_dict, to_dict
 from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model

@@ -16,7 +16,7 @@ from ..core.alternation import quick_overlap, solve
 from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
-from ..core.kernel_family import make_kernel
+from ..core.kernel_choice import make_kernel
 from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ..base.backend import Array
 from ..base.errors import one_line
 from ..base.sampling import sample_rows
-from ..core.embedding import as_codes
+from ..core.embedding import joint_codes
 from .null_rows import ATOM, FEW_VALUES
 
 EXACT = 0.995  # agreement that needs no "nearly"
@@ -162,19 +162,14 @@ def reproduced_by(
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
     pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
+    within = joint_codes([one[rows] for one in given], len(rows)) if given else None
     return (
         _of_values(codes, [[column] for column in listed[:1]])
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
-        or (_of_values(codes, [[one] for one in listed] + pairs, _joint(given, rows)) if given else None)
+        or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
-
-
-def _joint(given: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
-    """One number per combination of given clusters."""
-    table = np.column_stack([as_codes(one)[rows] for one in given])
-    return np.unique(table, axis=0, return_inverse=True)[1].ravel()
 
 
 def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:

@@ -18,13 +18,13 @@ from joblib import Parallel, delayed
 from ..base.backend import Array
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
+from ..core.embedding import joint_codes
 from ..core.kernels import Gaussian
 from ..core.metrics import nmi, normalised_cut, one_hot
-from ..core.problem import indicators, remove_given, row_space
-from .discriminants import discriminant_directions
+from ..core.problem import remove_given, row_space
 from .gaps import connected
 from .heuristics import median_distance
-from .null_rows import NullRows
+from .null_views import null_in_columns, null_in_directions
 from .obvious import Obvious
 from .screening import WIDE
 from .selection import rank
@@ -161,7 +161,7 @@ def assess(
     spec, labels = take(spec, rows), labels[rows]
     if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
         spec = replace(spec, X=row_space(spec.X)[0])
-    cells = _cells(spec.given, len(rows))
+    cells = joint_codes([codes for codes in spec.given if codes.ndim == 1], len(rows))
     tests = []
     for _ in range(options.splits):
         half = _split(cells, rng)
@@ -218,8 +218,8 @@ def _test(
         carrier = Carried(trial, shown[found])
         score, carried = carrier.score(shown[tested])
         nulls = [
-            _in_columns(spec, trial, cells, tested, draws, rng),
-            _in_directions(spec, trial, shown, found, tested, draws, rng),
+            null_in_columns(spec, trial, cells, tested, draws, rng),
+            null_in_directions(spec, trial, shown, found, tested, draws, rng),
         ]
         references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
         hang_together = 0.0
@@ -260,58 +260,10 @@ class Carried:
         return -float(np.log(normalised_cut(self.kernel.gram(Z), labels, self.member.shape[1]))), labels
 
 
-def _in_columns(
-    spec: SearchSpec, trial: Trial, cells: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
-) -> Array:
-    """The tested rows without clusters in the columns of the table, in the directions of the trial."""
-    measured = [features for features in spec.given if features.ndim == 2]
-    rest = remove_given(spec.X, measured) if measured else spec.X  # what measurements explain is no part of the null
-    rows = NullRows(rest[tested], cells[tested], rng).draw(draws, rng) @ trial.W + (spec.X - rest)[tested] @ trial.W
-    if not trial.subtract_given:
-        return rows
-    Y = indicators([codes[tested] for codes in spec.given], int(tested.sum()))
-    return rows - (Y @ np.linalg.pinv(Y)) @ rows
-
-
-def _in_directions(
-    spec: SearchSpec,
-    trial: Trial,
-    shown: Array,
-    found: np.ndarray,
-    tested: np.ndarray,
-    draws: int,
-    rng: np.random.Generator,
-) -> Array:
-    """The tested rows without clusters in the discriminant axes of the view, given means aside."""
-    means = np.zeros_like(shown)
-    if spec.given and not trial.subtract_given:
-        centred = shown - shown.mean(axis=0)
-        means = shown - remove_given(centred, spec.given)
-    axes = _all_axes(shown[found], trial)
-    null = NullRows((shown - means)[tested] @ axes, np.zeros(int(tested.sum()), dtype=int), rng)
-    return null.draw(draws, rng) @ np.linalg.inv(axes) + means[tested]
-
-
-def _all_axes(Z: Array, trial: Trial) -> Array:
-    """Discriminant directions of the clusters, completed to a basis."""
-    q = Z.shape[1]
-    axes = discriminant_directions(Z - Z.mean(axis=0), trial.labels, trial.n_clusters)[:, :q]
-    rest = np.linalg.svd(axes, full_matrices=True)[0][:, axes.shape[1] :]
-    return np.column_stack([axes, rest])
-
-
 def take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:
     """The search of some of the rows, centred."""
     X = spec.X[rows]
     return replace(spec, X=X - X.mean(axis=0), given=[codes[rows] for codes in spec.given])
-
-
-def _cells(given: list[np.ndarray], n: int) -> np.ndarray:
-    """One number per combination of given clusters."""
-    clusterings = [codes for codes in given if codes.ndim == 1]
-    if not clusterings:
-        return np.zeros(n, dtype=int)
-    return np.unique(np.column_stack(clusterings), axis=0, return_inverse=True)[1].ravel()
 
 
 def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:

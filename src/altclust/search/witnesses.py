@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 from ..base.backend import Array
 from ..base.errors import one_line
 from ..base.sampling import sample_rows
-from ..core.embedding import as_codes
+from ..core.embedding import joint_codes
 from ..core.metrics import one_hot
 from .null_rows import FEW_VALUES
 
@@ -85,7 +85,7 @@ def find_witnesses(
     """
     rows = sample_rows(len(labels), MOST_ROWS, rng)
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1].ravel()
-    cells = _cells([np.asarray(one)[rows] for one in given], len(rows))
+    cells = joint_codes([np.asarray(one)[rows] for one in given], len(rows))
     tested = [
         _tested(one_line(str(name), LONGEST), others.iloc[rows, j], codes, cells)
         for j, name in enumerate(others.columns)
@@ -200,13 +200,6 @@ def _middles(cells: pd.Series, codes: np.ndarray) -> str:
     else:
         shown = [f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}" for value in (low, high)]
     return f"medians {shown[1]} against {shown[0]}" if codes.max() == 1 else f"medians from {shown[0]} to {shown[1]}"
-
-
-def _cells(given: Sequence[np.ndarray], n: int) -> np.ndarray:
-    """One number per combination of given clusters."""
-    if not given:
-        return np.zeros(n, dtype=int)
-    return np.unique(np.column_stack([as_codes(one) for one in given]), axis=0, return_inverse=True)[1].ravel()
 
 
 def _p_values(

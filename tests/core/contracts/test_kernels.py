@@ -13,8 +13,8 @@ from altclust import KDAC, InputError
 from altclust.core.certificate import certify
 from altclust.core.engines.family import FamilyEngine
 from altclust.core.initialization import random_start
+from altclust.core.kernel_choice import KERNELS, from_dict, make_kernel, to_dict
 from altclust.core.kernel_family import (
-    KERNELS,
     Kernel,
     Linear,
     Mixture,
@@ -23,9 +23,6 @@ from altclust.core.kernel_family import (
     RationalQuadratic,
     SelfTuning,
     Squared,
-    from_dict,
-    make_kernel,
-    to_dict,
 )
 from altclust.core.kernels import Gaussian
 from altclust.core.problem import KernelObjective

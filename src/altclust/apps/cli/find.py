@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ...core.kernel_family import KERNELS
+from ...core.kernel_choice import KERNELS
 from ...models.kdac import KDAC
 from ...tables.known import as_known, measured
 from .files import claim
