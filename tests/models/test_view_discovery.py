@@ -106,6 +106,18 @@ def test_callback_sees_every_view_and_can_cancel(data):
     assert found.stopped_ == "It was cancelled."
 
 
+def test_a_view_is_announced_before_it_is_tested(data):
+    told = []
+    found = ViewDiscovery(
+        "auto",
+        estimator=QUICK,
+        max_views=1,
+        random_state=0,
+        on_found=lambda count, model: told.append((count, model, model._view.significance)),
+    ).fit(data.X)
+    assert told == [(1, (found.views_ or [found.rejected_])[0], None)]
+
+
 def test_same_seed_same_views(data):
     first, again = (ViewDiscovery(2, estimator=QUICK, random_state=3).fit(data.X).labels_ for _ in range(2))
     assert np.array_equal(first, again)

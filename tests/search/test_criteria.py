@@ -94,14 +94,28 @@ def test_what_is_given_or_outliers_never_come_first(spec, data, trials):
     assert menu([known, lonely, trials[0]], table) == [2]
 
 
+def test_contrast_in_one_direction_does_not_depend_on_the_seed():
+    rng = np.random.default_rng(0)
+    codes = np.arange(200) % 2
+    Z = (1.5 * codes + rng.standard_normal(200))[:, None]
+    found = [Contrast(200, 3, np.random.default_rng(seed))(Z, codes, 1.0) for seed in range(5)]
+    assert np.ptp(found) < 0.1
+
+
+def test_small_clusters_among_many_are_no_outliers(spec, trials):
+    few = replace(trials[0], n_clusters=2, smallest=0.02)
+    table = rank(spec, [few, replace(few, n_clusters=20)], np.random.default_rng(0))
+    assert (table["score"] < 0).tolist() == [True, False]
+
+
 def test_stability_is_high_for_clusters_and_low_for_a_cloud(spec, data, trials):
     best = trials[menu(trials, rank(spec, trials, np.random.default_rng(0)))[0]]
-    assert stability(spec, best, np.random.default_rng(0)) > 0.9
+    assert stability(spec, [best], np.random.default_rng(0))[0] > 0.9
     rng = np.random.default_rng(1)
     cloud = SearchSpec(rng.standard_normal((120, 6)), [data.given])
     (trial, *_) = run(cloud, Trajectory("residual", 3), 0)
-    assert stability(cloud, trial, np.random.default_rng(0)) < 0.6
-    assert np.isnan(stability(replace(cloud, X=cloud.X[:30], given=[data.given[:30]]), trial, rng))
+    assert stability(cloud, [trial], np.random.default_rng(0))[0] < 0.6
+    assert np.isnan(stability(replace(cloud, X=cloud.X[:30], given=[data.given[:30]]), [trial], rng))
 
 
 def test_a_few_columns_among_hundreds_stand_out():

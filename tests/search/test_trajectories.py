@@ -89,6 +89,9 @@ def test_paths_leave_open_only_what_is_open():
     assert Trajectory("components", THIN_CLUSTERS[0], THIN_CLUSTERS[1:]) in trajectories(asked)
     assert {source for source, k in kinds if k == 20} == {"residual", "half-whitened"}
     sources = {"components", *SOURCES} - {"columns"}
+    many = trajectories(replace(asked, fixed=Spec(n_clusters=20)))
+    assert many
+    assert "components" not in {path.source for path in many}  # thin shapes have two directions
     fixed = trajectories(replace(asked, fixed=Spec(n_clusters=4)))
     assert {(path.source, path.n_clusters) for path in fixed} == {(source, 4) for source in sources}
     assert trajectories(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Trajectory("fixed", 4)]

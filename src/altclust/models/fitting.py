@@ -138,7 +138,7 @@ class Table:
                     self.fitted(place, Parameters(**one, kernel=self.search.fixed.kernel), options, rng, means)
                 )
                 means = means or views[-1].given_means
-        stability = self.tuning.table["stability"].to_numpy()[self.tuning.menu]
+        stability = self.tuning.with_stability().table["stability"].to_numpy()[self.tuning.menu]
         pairs = zip(views, stability, strict=True)
         return tuple(candidate(one, steady, between_shares(self.seen, one.labels), self.names) for one, steady in pairs)
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 from array_api_compat import array_namespace
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.covariance import ledoit_wolf
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
 from ..core.kernels import Gaussian
+from ..core.metrics import one_hot
 from ..core.problem import indicators, row_space
 
 PREDICTORS = 300  # rows from whose neighbourhood the effect of a measurement is predicted
+ROUNDING = 1e-9  # added to the variances of standardised columns
 RIDGE = 1e-2  # relative to the mean eigenvalue of their kernel
 
 
@@ -46,7 +49,7 @@ class GivenMeans:
         effects = np.linalg.lstsq(Y, X, rcond=None)[0]
         A = indicators(measured, len(X), "paper")
         smooth = Effect.fit(X, A @ effects[len(effects) - A.shape[1] :]) if measured else None
-        inside, basis = row_space(X) if X.shape[1] >= len(X) else (X, None)  # no covariance of thousands of columns
+        inside, basis = row_space(X) if X.shape[1] > 2 * len(X) else (X, None)  # no covariance of thousands of columns
         means, weights, intercepts = [], [], []
         for codes in given:
             known = codes >= 0
@@ -58,10 +61,7 @@ class GivenMeans:
                     f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
                     "new row; pass subtract_given=False."
                 )
-            model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(inside[known], codes[known])
-            two = len(model.coef_) == 1  # for two classes scikit-learn stores only their difference
-            coefficients = np.vstack([-model.coef_, model.coef_]) if two else model.coef_
-            constants = np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_
+            coefficients, constants = _discriminant(inside[known], np.searchsorted(present, codes[known]), sizes)
             if basis is not None:
                 coefficients = coefficients @ basis.T
             weights.append(_by_code(coefficients, present, 0.0))
@@ -77,6 +77,21 @@ class GivenMeans:
             guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
             rows = rows - xp.take(like(means, X), guess, axis=0)
         return rows
+
+
+def _discriminant(X: Array, codes: np.ndarray, sizes: np.ndarray) -> tuple[Array, Array]:
+    """Linear discriminant functions of clusters: weights, shape (c, d), and constants, shape (c,).
+
+    The covariance within clusters is that of standardised columns, shrunk as Ledoit and Wolf (2004) say.
+    """
+    centres = one_hot(codes).T @ X / sizes[:, None]
+    within = X - centres[codes]
+    scale = within.std(axis=0)
+    scale = np.where(scale > 0, scale, 1.0)
+    covariance = ledoit_wolf(within / scale, assume_centered=True)[0]
+    covariance.flat[:: len(covariance) + 1] += ROUNDING
+    weights = cho_solve(cho_factor(covariance), (centres / scale).T).T / scale
+    return weights, np.log(sizes / sizes.sum()) - np.sum(weights * centres, axis=1) / 2
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ class ViewDiscovery(BaseEstimator):
     callback : callable, optional
         Called with the number of views so far and the model of the last. A true return value stops, and so does one
         of the estimator's own callback, which is called during the search and the test of a view.
+    on_found : callable, optional
+        Called with the number of a view and its model as soon as it is found, before it is tested.
     random_state : int or None
         Unless `estimator` has its own.
 
@@ -72,6 +74,7 @@ class ViewDiscovery(BaseEstimator):
         "significance": [Interval(Real, 0, 1, closed="both")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
+        "on_found": [callable, None],
         "random_state": ["random_state"],
     }
 
@@ -84,6 +87,7 @@ class ViewDiscovery(BaseEstimator):
         significance: float = 0.05,
         n_jobs: int | None = None,
         callback: Callable[[int, KDAC], Any] | None = None,
+        on_found: Callable[[int, KDAC], Any] | None = None,
         random_state: int | None = None,
     ) -> None:
         self.n_views = n_views
@@ -92,6 +96,7 @@ class ViewDiscovery(BaseEstimator):
         self.significance = significance
         self.n_jobs = n_jobs
         self.callback = callback
+        self.on_found = on_found
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None) -> ViewDiscovery:
@@ -125,6 +130,8 @@ class ViewDiscovery(BaseEstimator):
             own = {"n_jobs": self.n_jobs, "random_state": self.random_state}
             model.set_params(**{name: value for name, value in own.items() if getattr(model, name) is None})
             model.fit(X, known or None, originals=originals)
+            if self.on_found is not None:
+                self.on_found(len(self.views_) + 1, model)
             if model.status_ == Status.CANCELLED or (tested and model.assess_significance(model.callback) is None):
                 self.views_.append(model)
                 p_values.append(np.nan)

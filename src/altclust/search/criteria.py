@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from ..base.backend import Array
 from ..core.descent import with_constant
@@ -73,7 +74,8 @@ class Contrast:
 
     The cloud has the same covariance, and its clusters are those of the same kernel, width and k: the gap statistic of
     Tibshirani, Walther and Hastie (2001) for normalised cuts. A cut through a cloud has a contrast of about 0, whatever
-    its shape. The width is 0.2 times the median distance, or that of the fit if it is smaller.
+    its shape. The width is 0.2 times the median distance, or that of the fit if it is smaller. In one direction the
+    cloud consists of quantiles, because the gaps of a random one differ much.
 
     Parameters
     ----------
@@ -104,7 +106,8 @@ class Contrast:
         """The normalised cut of a cloud with these spreads, over the width of the kernel, in logarithmic steps."""
         if (k, scales) not in self._cuts:
             q, rng = len(scales), np.random.default_rng(self.seed)
-            Z = self.cloud[:, :q] * np.exp(STEP * np.array(scales))
+            cloud = self.cloud[:, :q] if q > 1 else ndtri((np.arange(len(self.cloud)) + 0.5) / len(self.cloud))[:, None]
+            Z = cloud * np.exp(STEP * np.array(scales))
             Z -= Z.mean(axis=0)
             objective = ReducedObjective(Z, np.zeros((len(Z), 0)), Gaussian(1.0), k, 0.0, rough=True)
             objective.find_landmarks(np.eye(q), rng)

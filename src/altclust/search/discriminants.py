@@ -14,7 +14,7 @@ from .mixture import mixture
 SHRINKAGE = 0.1  # of the covariance within clusters, towards a multiple of the identity
 ROUNDING = 1e-10
 ROUNDS = 8
-STARTS = 2  # of each kind
+DRAWN, STARTS = 10, 2  # k-means in all columns, and those of them with the least inertia from which to go on
 EARLY, KEPT = 3, 2  # after so many rounds only the best starts go on, from the clusters that they have
 SAME = 0.99  # NMI of two rounds, from which they count as equal
 
@@ -37,7 +37,9 @@ def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array
     return eigh(between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
-def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
+def alternate_discriminants(
+    X: Array, k: int, rng: np.random.Generator, tails: Array | None = None, starts: int = STARTS
+) -> Array:
     """Orthonormal directions of k-means clusters, which are sought again in those directions until they stay.
 
     Among noise columns most starts end in a cut through a cloud; of several different ones, the one is kept whose
@@ -50,40 +52,45 @@ def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: A
     rng : Generator
     tails : array, shape (n, c), optional
         Independent components with the lightest tails first, in which clusters are sought as well.
+    starts : int
+        Of k-means in all columns; there are two more in components.
     """
-    return in_turn(X, _first_clusters(X, k, rng, tails), k, rng)
+    return in_turn(X, _first_clusters(X, k, rng, tails, starts), k, rng)
 
 
 def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> Array:
     """`alternate_discriminants` from labels of several starts, shape (s, n)."""
     scatter, labels = X.T @ X / len(X), labels.copy()
     directions = [discriminant_directions(X, one, k, scatter) for one in labels]
+    gains = np.full(len(labels), np.nan)
     moving = np.arange(len(labels))
     for number in range(ROUNDS):
         if number == EARLY:
-            gains = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
+            gains[:] = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
             moving = np.intersect1d(moving, np.argsort(gains)[-KEPT:])
         if not len(moving):
             break
         shown = np.stack([X @ directions[i] for i in moving])
         found = lloyd(shown, k, rng, labels[moving] if number >= EARLY else None).labels
         moved = [nmi_matrix([one, labels[i]])[0, 1] <= SAME for i, one in zip(moving, found, strict=True)]
-        labels[moving] = found
+        labels[moving], gains[moving] = found, np.nan
         for i in moving:
             directions[i] = discriminant_directions(X, labels[i], k, scatter)
         moving = moving[moved]
-    gains = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
+    for i in np.flatnonzero(np.isnan(gains)):
+        gains[i] = mixture(X @ directions[i], labels[i])
     return orthonormal(directions[int(np.argmax(gains))])
 
 
-def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None) -> np.ndarray:
+def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None, starts: int) -> np.ndarray:
     """Labels to start from, shape (s, n): clusters in all columns, and in few components."""
-    found = [lloyd(np.broadcast_to(X, (STARTS, *X.shape)), k, rng).labels]
+    drawn = lloyd(np.broadcast_to(X, (DRAWN, *X.shape)), k, rng)
+    found = [drawn.labels[np.argsort(drawn.inertia)[:starts]]]
     if tails is not None and tails.shape[1]:
         found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
     return np.vstack(found)
 
 
-def kmeans_directions(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
-    """Orthonormal discriminant directions of k-means clusters."""
+def kmeans_directions(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:
+    """Orthonormal discriminant directions of k-means clusters; it needs neither components nor more starts."""
     return orthonormal(discriminant_directions(X, best_lloyd(X, k, rng, 3)[0], k))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-from sklearn.decomposition import FastICA
-from sklearn.exceptions import ConvergenceWarning
 
 from ..base.backend import Array
 from ..core.embedding import as_codes
 from ..core.solvers.grassmann import orthonormal
 
 ICA_STARTS = 3
+MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
+ROUNDING = 1e-10  # share of the largest variance
 ROWS_PER_COMPONENT = 20
 DIGITS = 9
 TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
@@ -23,28 +21,38 @@ PARALLEL = 0.8  # correlation above which two directions count as the same
 
 def light_tailed(X: Array) -> Array:
     """Independent components of rows, shape (n, c), of variance 1, those with the lightest tails first."""
-    count = max(1, min(X.shape[1], len(X) // ROWS_PER_COMPONENT))
     X = np.ascontiguousarray(np.round(X / (X.std() or 1.0), DIGITS))  # so that rounding does not show in the result
-    best, lightest = X[:, :0], np.inf
-    for seed in range(ICA_STARTS):  # FastICA may not converge
-        ica = _fitted(X, count, seed)
-        sources = X @ (np.zeros((0, X.shape[1])) if ica is None else ica.components_).T
-        sources = sources[:, np.isfinite(sources).all(axis=0)]
-        sources /= np.maximum(sources.std(axis=0), np.finfo(float).tiny)
-        tails = np.mean(sources**4, axis=0)
-        if tails.min(initial=np.inf) < lightest:
-            best, lightest = sources[:, np.argsort(tails, kind="stable")], tails.min()
-    return best
+    sources = np.matmul(X, unmixing(X, max(1, len(X) // ROWS_PER_COMPONENT), np.random.default_rng(0)))
+    sources /= np.maximum(sources.std(axis=1, keepdims=True), np.finfo(float).tiny)
+    tails = np.mean(sources**4, axis=1)
+    best = int(np.argmin(tails.min(axis=1, initial=np.inf)))
+    return sources[best][:, np.argsort(tails[best], kind="stable")]
 
 
-def _fitted(X: Array, count: int, seed: int) -> FastICA | None:
-    """FastICA, or None if most rows are equal, so that components collapse to zero."""
-    with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # any rotation of the whitened rows is a start
-        try:
-            return FastICA(count, fun="cube", max_iter=150, tol=1e-3, random_state=seed).fit(X)
-        except ValueError:
-            return None
+def unmixing(X: Array, count: int, rng: np.random.Generator) -> Array:
+    """Directions of independent components of centred rows, from several starts, shape (s, d, c); c is at most count.
+
+    FastICA (Hyvärinen 1999) with the fourth moment, all starts at once; it may not converge. The components span the
+    leading principal directions, and are fewer where the rows vary in fewer.
+    """
+    values, axes = np.linalg.eigh(X.T @ X / len(X))
+    values, axes = values[::-1][:count], axes[:, ::-1][:, :count]
+    varied = values > ROUNDING * values[0]
+    whiten = axes[:, varied] / np.sqrt(values[varied])
+    Z = X @ whiten
+    W = _orthogonal(rng.standard_normal((ICA_STARTS, Z.shape[1], Z.shape[1])))
+    for _ in range(MOST_STEPS if varied.any() else 0):
+        Y = np.matmul(Z, W)
+        before, W = W, _orthogonal(np.matmul(Z.T, Y * Y * Y) / len(Z) - 3 * W)
+        if np.abs(np.abs(np.sum(before * W, axis=1)) - 1).max() < STEADY:
+            break
+    return np.matmul(whiten, W)
+
+
+def _orthogonal(W: Array) -> Array:
+    """The orthogonal matrices nearest to those of a stack."""
+    left, _, right = np.linalg.svd(W)
+    return np.matmul(left, right)
 
 
 def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
@@ -57,25 +65,22 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
 
     Returns an orthonormal array of shape (d, q).
     """
-    X = np.ascontiguousarray(X)  # FastICA's rounding, and so its result, depends on the memory order
+    X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
     given = [as_codes(one) for one in given]
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
-    for seed in rng.integers(2**31, size=ICA_STARTS):
-        ica = _fitted(X, count, int(seed))
-        if ica is None:
-            continue
-        directions = ica.components_
-        if count < d:
-            directions = np.vstack([directions, np.eye(d)])
-        sources = X @ directions.T
-        tails = np.mean(sources**4, axis=0) / np.mean(sources**2, axis=0) ** 2
+    for directions in unmixing(X, count, rng):
+        if count < d or directions.shape[1] < q:
+            directions = np.hstack([directions, np.eye(d)])
+        sources = X @ directions
+        size = np.mean(sources**2, axis=0)
+        tails = np.where(size > 0, np.mean(sources**4, axis=0) / np.where(size > 0, size, 1.0) ** 2, np.inf)
         known = np.array([max((_association(s, codes) for codes in given), default=0.0) for s in sources.T])
         chosen = _of_one_view(sources, np.lexsort((tails, known > TELLING)), q)
         if tails[chosen].sum() < best:
-            best, W = tails[chosen].sum(), orthonormal(directions[chosen].T)
+            best, W = tails[chosen].sum(), orthonormal(directions[:, chosen])
     return W
 
 
@@ -85,7 +90,8 @@ def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:
     Components of one view depend on each other although they are uncorrelated; those of two views do not. If no
     component depends on the chosen ones, the next in the order is taken.
     """
-    alike = np.abs(np.corrcoef(sources.T)) > PARALLEL
+    with np.errstate(invalid="ignore"):  # a constant column is like no other
+        alike = np.abs(np.corrcoef(sources.T)) > PARALLEL
     chosen = [int(order[0])]
     while len(chosen) < q:
         left = [int(j) for j in order if j not in chosen and not alike[j, chosen].any()]

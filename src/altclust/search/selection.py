@@ -18,7 +18,7 @@ from .obvious import Obvious, reproduced_by
 from .spec import SearchSpec
 from .trials import Trial
 
-SMALLEST = 0.03  # share of rows below which a cluster counts as outliers
+SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 CLEAR, MIXED = 1.0, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
@@ -40,7 +40,8 @@ def rank(
 ) -> pd.DataFrame:
     """The table of the trials with all criteria, and a score by which to choose; known is that of the first trials."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng, known)], axis=1)
-    rejected = (table["smallest"] < SMALLEST) | (table["overlap"] > ALTERNATIVE)
+    few = np.minimum(SMALLEST, OF_EQUAL / table["n_clusters"])
+    rejected = (table["smallest"] < few) | (table["overlap"] > ALTERNATIVE)
     mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
     table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
     return table

@@ -29,7 +29,7 @@ from ..core.initialization import spectral_start
 from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import alternate_discriminants, in_turn, kmeans_directions
+from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
@@ -39,7 +39,7 @@ from .trials import Trial
 MOST_ROWS = 400  # rows of the search; the fit that follows uses all
 CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
 MANY_CLUSTERS = 8  # from here on only the sources and fits that may serve many clusters
-THIN_CLUSTERS = (2, 3)  # of the search for thin shapes
+THIN_CLUSTERS = (2, 3)  # of the search for thin shapes, which have two directions
 ROWS_PER_CLUSTER = 16
 LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
@@ -58,7 +58,7 @@ class Source:
     subtract_given : bool
     whitening : float
     start : callable
-        Finds directions in rows, for a number of clusters; independent components of the rows may help.
+        Finds directions in rows, for a number of clusters, from so many starts; independent components may help.
     fits : tuple of (float, float)
         σ over the median distance of the projected rows, and the pull over k − 1.
     columns : bool
@@ -67,7 +67,7 @@ class Source:
 
     subtract_given: bool
     whitening: float
-    start: Callable[[Array, int, np.random.Generator, Array], Array]
+    start: Callable[[Array, int, np.random.Generator, Array, int], Array]
     fits: tuple[tuple[float, float], ...]
     columns: bool = False
 
@@ -132,7 +132,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
         for name in names
         if k or c < MANY_CLUSTERS or name in many
     ]
-    if not fixed.subtract_given and not fixed.whitening:
+    if not fixed.subtract_given and not fixed.whitening and ((k or 2) < MANY_CLUSTERS or not found):
         name = "columns, components" if wide else "components"
         first, *others = [k] if k else [THIN_CLUSTERS[0], *(c for c in THIN_CLUSTERS[1:] if c < n)]
         found.append(Trajectory(name, first, tuple(others)))
@@ -186,7 +186,7 @@ def _from_source(
 ) -> Iterator[Trial]:
     source, k = SOURCES["residual" if trajectory.source == AGAIN else trajectory.source], trajectory.n_clusters
     X, basis = in_coordinates(spec, source.subtract_given, source.whitening, source.columns)
-    W = source.start(X, k, rng, spec.tails)
+    W = source.start(X, k, rng, spec.tails, DRAWN if spec.fixed.n_clusters else STARTS)
     return _fits(spec, trajectory.source, source, k, X, basis, W, rng, only)
 
 

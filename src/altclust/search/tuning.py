@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,9 @@ class Tuning:
         Their parameters, as in `parameters`.
     obvious : tuple of Obvious
         Views that columns with few values reproduce. They are not on the menu.
+    spec : SearchSpec
+        The input of the search.
+    seed : int
     """
 
     table: pd.DataFrame
@@ -71,7 +74,18 @@ class Tuning:
     trials: list[Trial]
     menu: list[int]
     views: list[dict[str, Any]]
+    spec: SearchSpec = field(repr=False)
+    seed: int = field(repr=False)
     obvious: tuple[Obvious, ...] = ()
+
+    def with_stability(self) -> Tuning:
+        """The same result with a column "stability" in its table, for the trials on the menu."""
+        steady = np.full(len(self.table), np.nan)
+        with fitting_threads(len(self.spec.X)):
+            steady[self.menu] = stability(
+                self.spec, [self.trials[i] for i in self.menu], np.random.default_rng(self.seed)
+            )
+        return replace(self, table=self.table.assign(stability=steady))
 
 
 def tune(
@@ -160,7 +174,7 @@ def tune(
         resume=resume,
         names=column_names(holder),
         rng=generator(random_state),
-    )
+    ).with_stability()
 
 
 def _whole(name: str, value: Any) -> int | None:
@@ -227,13 +241,11 @@ def search_parameters(
     table.loc[list(found_in), "score"] -= REJECTED
     order = menu(trials, table)
     first = order[0]
-    with fitting_threads(len(sampled)):
-        steady = {i: stability(spec, trials[i], np.random.default_rng(seed + i)) for i in order}
-    table["stability"] = [steady.get(i, np.nan) for i in range(len(table))]
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     views = [_parameters(trials[i], basis, subspace, columns, fixed) for i in order]
-    return Tuning(table, views[0], explain(row, table), float(row["score"]), rows, trials, order, views, rules)
+    why = explain(row, table)
+    return Tuning(table, views[0], why, float(row["score"]), rows, trials, order, views, spec, seed, rules)
 
 
 def _parameters(

@@ -485,6 +485,7 @@ def test_views_of_noise_says_why_there_are_none(folder, altclust, few_draws):
     pd.DataFrame(X, columns=list("ab")).to_csv(folder / "noise.csv", index=False)
     done = altclust("views", "noise.csv")
     assert done.returncode == 0, done.stderr
+    assert "View 1: " in words(done.stderr)  # announced before the test
     assert "No significant view was found." in done.stdout
     assert "View 1: Not significant: " in words(done.stdout)
     assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("ab")

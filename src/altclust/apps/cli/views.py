@@ -51,7 +51,8 @@ def views(
             wanted,
             estimator=KDAC(callback=lambda now: bar.update(now)),  # a lambda, because estimators copy what they hold
             n_jobs=options.n_jobs,
-            callback=lambda i, model: _announce(i, model, bar, significance),
+            callback=lambda i, model: _test(i, model, bar, significance),
+            on_found=lambda i, model: _announce(i, model, bar, significance),
             random_state=options.seed,
         ).fit(task.X, as_known(task.given), originals=task.originals)
         early = bar.interrupted
@@ -82,14 +83,18 @@ def _count(text: str, significance: bool) -> int | str:
     raise UsageError(f'--views {text!r} is neither a number of at least 1 nor "auto".')
 
 
-def _announce(i: int, model: KDAC, bar: Live, significance: bool) -> bool:
-    """Print the view that was found, test it unless that was done, and go on to the next."""
+def _announce(i: int, model: KDAC, bar: Live, significance: bool) -> None:
+    """Print the view that was found, before it is tested."""
     say(f"View {i}: {model.n_clusters_} clusters of {', '.join(map(str, np.bincount(model.labels_)))} rows.")
     if significance and not bar.interrupted:
-        if model._view.significance is None:
-            bar.stage(COMPARING)
-            if model.assess_significance(bar.update) is not None:
-                correct_for_views(model, i)
+        bar.stage(COMPARING)
+
+
+def _test(i: int, model: KDAC, bar: Live, significance: bool) -> bool:
+    """Test the view unless that was done, print the verdict, and go on to the next."""
+    if significance and not bar.interrupted:
+        if model._view.significance is None and model.assess_significance(bar.update) is not None:
+            correct_for_views(model, i)
         say(str(model._view.significance or ""))
     bar.stage(f"Searching for view {i + 1}")
     return bar.interrupted
