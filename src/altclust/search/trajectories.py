@@ -46,7 +46,7 @@ THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of t
 SMOOTH = 0.25  # from this width on, few landmarks are enough
 THIN_FLOOR = 0.03
 # sources and stages of which the search makes use only where k is told
-ONLY_TOLD = (("direct", 1), ("components", 1), ("columns, components", 1))
+ONLY_TOLD = (("direct", 1), ("columns", 0), ("components", 1), ("columns, components", 1))
 
 
 @dataclass(frozen=True)
