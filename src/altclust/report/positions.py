@@ -37,10 +37,10 @@ def positions(Z: np.ndarray) -> Positions:
     ([7], True)
     """
     rng = np.random.default_rng(0)
-    x, far = _framed(np.asarray(Z[:, 0], dtype=float))
+    x, far = framed(np.asarray(Z[:, 0], dtype=float))
     if Z.shape[1] == 1:
         return Positions(x, rng.uniform(-1, 1, len(Z)), False, far)
-    y, also_far = _framed(np.asarray(Z[:, 1], dtype=float))
+    y, also_far = framed(np.asarray(Z[:, 1], dtype=float))
     tied = _places(x, y) < TIED * min(len(x), FINE**2 / 10)
     if tied:
         x, y = (v + rng.uniform(-SPREAD, SPREAD, len(v)) * (np.ptp(v) or 1.0) for v in (x, y))
@@ -57,7 +57,7 @@ def told(names: list[str], positions: Positions, most: int = 5) -> str:
     return " ".join(said)
 
 
-def _framed(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def framed(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The values with those far outside moved to the edge, and which these are."""
     low, high = np.quantile(v, CENTRAL)
     width = high - low

@@ -15,7 +15,7 @@ def choose_clusters(page, number):
     box.scroll_into_view_if_needed()
     page.wait_for_timeout(500)  # a page that still moves closes the list again
     box.click()
-    page.get_by_role("option", name=str(number), exact=True).click()
+    page.get_by_role("option", name=f"Number of clusters: {number}", exact=True).click()
 
 
 def find(page):
@@ -27,7 +27,15 @@ def find(page):
 def both_charts(page):
     # not by a function in the page: its policy forbids to make scripts of strings
     page.locator(".js-plotly-plot .scatterlayer .points path").nth(100).wait_for(state="attached")
-    assert page.locator(".js-plotly-plot:has(.scatterlayer)").count() == 2
+    assert page.locator(".js-plotly-plot:has(.scatterlayer)").count() >= 2  # a third shows two columns of the table
+
+
+def colour_by(page, side, name):
+    box = page.get_by_role("combobox", name=f"Colours of the {side} chart")
+    box.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # a page that still moves closes the list again
+    box.click()
+    page.get_by_role("option", name=f"Colour by {name}", exact=True).click()
 
 
 def brush(page, chart):

@@ -50,6 +50,40 @@ def test_the_file_that_was_named_is_open_and_its_segment_guessed(page):
     assert "customers.csv: 160 rows, 6 columns." in html(page)
 
 
+def test_every_column_is_shown_with_its_type_and_use_before_the_search(page):
+    listed = page.dataframe[0].value.set_index("column")
+    assert listed.index.tolist() == ["segment", "spend", "visits", "returns", "age", "height"]
+    assert listed.loc["segment", ["type", "used as"]].tolist() == ["category", "given"]
+    assert listed.loc["age", ["type", "used as"]].tolist() == ["number", "numbers"]
+    assert page.expander[-1].label == "How the table is read"
+    page.multiselect[0].set_value(["segment", "age"]).run()
+    assert page.dataframe[0].value.set_index("column").loc["age", "used as"] == "given"
+
+
+def test_the_verdict_stands_before_the_sentence(page):
+    session = found(page)
+    assert "Testing significance" in " ".join(element.value for element in page.markdown)
+    while session.test is not None and not session.test.done:
+        session.test.look()
+        time.sleep(0.05)
+    page.run()
+    badge = session.study.summary(session.view)["headline"]["badge"]
+    shown = " ".join(element.value for element in page.markdown)
+    assert badge in shown
+    assert "Testing significance" not in shown
+
+
+def test_the_charts_can_be_coloured_by_any_column(page):
+    session = found(page)
+    box = next(one for one in page.selectbox if one.label == "Colours of the right chart")
+    assert box.options[:3] == ["Colour by new clusters", "Colour by segment", "Colour by spend"]
+    assert len(box.options) == 7
+    box.set_value(3).run()
+    assert not page.exception
+    assert [element.value for element in page.markdown].count("##### Column") == 1
+    assert session.view is not None
+
+
 def test_find_move_name_and_go_on(page, customers):
     session = found(page)
     hidden = customers[1]

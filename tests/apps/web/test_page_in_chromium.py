@@ -21,7 +21,7 @@ import pytest
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 pytest.importorskip("plotly", reason="plotly is not installed")
 
-from tests.apps.web.page_steps import both_charts, brush, choose_clusters, find, keep_picture, taken, upload
+from tests.apps.web.page_steps import both_charts, brush, choose_clusters, colour_by, find, keep_picture, taken, upload
 from tests.browser import chromium, needs_chromium
 
 from altclust.core.metrics import nmi
@@ -194,6 +194,28 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     assert figures["views"][0]["overlap"] < 0.05
 
 
+def test_both_charts_are_seen_without_scrolling_and_can_be_coloured_by_a_column(visit, customers_csv):
+    page = visit(viewport={"width": 1280, "height": 900})
+    upload(page, "customers.csv", customers_csv.read_bytes())
+    page.get_by_text("customers.csv: 160 rows, 6 columns.").wait_for()
+    page.locator("[data-testid=stDataFrame]").get_by_text("visits", exact=True).first.wait_for(state="attached")
+    keep_picture(page, "preview")
+    choose_clusters(page, 2)
+    find(page)
+    main = page.locator("[data-testid=stMain]")
+    main.evaluate("main => main.scrollTo(0, 0)")
+    for chart in (0, 1):
+        points = page.locator(".js-plotly-plot:has(.scatterlayer)").nth(chart).locator(".nsewdrag").bounding_box()
+        assert points["y"] + points["height"] <= 900
+    colour_by(page, "left", "visits")
+    page.locator(".js-plotly-plot .cbtitle, .js-plotly-plot .colorbar").first.wait_for(state="attached")
+    page.get_by_role("heading", name="Column", exact=True).wait_for()
+    brush(page, 0)
+    page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
+    page.get_by_text("The columns behind it, in their own units").wait_for()
+    assert page.locator(".js-plotly-plot .boxlayer").count() >= 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
@@ -238,7 +260,6 @@ def test_hostile_strings_are_shown_and_never_run(visit):
     page = visit()
     upload(page, "<img src=x onerror=window.hacked=1> **x** :red[y].csv", frame.to_csv(index=False).encode())
     page.get_by_text("150 rows, 4 columns.").wait_for()
-    page.get_by_text("How the table is read").click()
     page.get_by_text("Used as numbers").wait_for()
     assert HOSTILE[1] in page.get_by_text("Used as numbers").inner_text()
     choose_clusters(page, 2)
@@ -279,7 +300,7 @@ def test_nothing_in_a_table_calls_another_machine(visit):
     page = visit()
     upload(page, REMOTE[1].replace("/", "-") + ".csv", frame.to_csv(index=False).encode())
     page.get_by_text("150 rows, 4 columns.").wait_for()
-    page.get_by_text("How the table is read").click()
+    page.get_by_text("Used as numbers").wait_for()
     choose_clusters(page, 2)
     find(page)
     brush(page, 1)

@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from altclust.apps.web import charts
-from altclust.apps.web.escape import paragraph, unique_names
+from altclust.apps.web.colouring import choices, colouring
+from altclust.apps.web.escape import unique_names
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Study, View
 
@@ -19,50 +20,48 @@ MOST_LISTED = 200
 
 @st.fragment
 def compare(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
-    """Two charts of the same directions, and the selected rows."""
-    drawing, known = summary["drawing"], summary["given"]
-    place = 0
-    if len(known) > 1:
-        place = st.selectbox(
-            "Clustering in the left chart",
-            range(len(known)),
-            format_func=lambda i: known[i]["name"],
-            width=300,
-            key=f"which-{session.place}-{len(known)}",
-        )
+    """Two charts of the same directions, each coloured by what the visitor chooses, and the selected rows."""
     left, right = st.columns(2)
     with left:
-        if known:
-            st.markdown("##### Known clusters")
-            st.html(paragraph(f"Coloured by {known[place]['name']}"))
-            _chart(session, drawing, drawing["codes"][1 + place], known[place]["legend"], "known")
-        else:
-            st.markdown("##### No known clusters")
-            st.text("Choose a column with known clusters to see it here.")
+        _chart(session, study, summary, "left")
     with right:
-        st.markdown("##### New clusters")
-        st.html(paragraph("Coloured by new cluster"))
-        _chart(session, drawing, drawing["codes"][0], summary["legend"], "found")
-    if drawing["note"]:
-        st.caption(drawing["note"])
+        _chart(session, study, summary, "right")
+    note = summary["drawing"]["note"]
     if session.chosen:
+        if note:
+            st.caption(note)
         _show_chosen(session, study, view, summary)
     else:
-        st.caption("Drag over points to select rows in both charts.")
+        st.caption(f"{note} Drag over points to select rows in both charts.".strip())
 
 
-def _chart(
-    session: Session, drawing: dict[str, Any], codes: list[int], legend: list[dict[str, Any]], side: str
-) -> None:
-    names = [entry["name"] for entry in legend if entry["code"] >= 0]
-    key = f"chart-{side}-{session.turn}"
+def _chart(session: Session, study: Study, summary: dict[str, Any], side: str) -> None:
+    options, known = choices(study, summary), len(summary["given"])
+    first = 0 if side == "right" else min(1, len(options) - 1)  # on the left what is known, or the first column
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        title = st.empty()
+        place = st.selectbox(
+            f"Colours of the {side} chart",
+            range(len(options)),
+            index=first,
+            format_func=lambda i: f"Colour by {options[i]}",
+            label_visibility="collapsed",
+            width=300,
+            key=f"colour-{side}-{study.number}-{session.place}-{len(options)}",
+        )
+    title.markdown(f"##### {'New clusters' if place == 0 else 'Known clusters' if place <= known else 'Column'}")
+    shown, key = colouring(study, summary, place), f"chart-{side}-{place}-{session.turn}"
+    if shown.numbers is None:
+        figure = charts.scatter(summary["drawing"], shown.codes, shown.levels, session.chosen)
+    else:
+        figure = charts.gradient(summary["drawing"], shown.numbers, shown.name, session.chosen)
     st.plotly_chart(
-        charts.scatter(drawing, codes, names, session.chosen),
+        figure,
         on_select=partial(_brush, session, key),
         selection_mode=("box", "lasso"),
         config={"displaylogo": False, "scrollZoom": False},
         key=key,
-        alt=f"The rows in the learnt directions, with the {'known' if side == 'known' else 'new'} clusters as colours.",
+        alt=f"The rows in the learnt directions, coloured by {shown.name}.",
     )
 
 

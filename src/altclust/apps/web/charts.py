@@ -9,12 +9,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ...report.palette import ANY_PAGE, UNKNOWN, mark
+from ...report.sentences import cell
 from .escape import for_plotly
 
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
 MOST_BARS = 10
 MOST_TOLD = 6  # columns in a hover text
-HEIGHT = 430
+COLOURED = (0.02, 0.98)  # quantiles between which the colours of numbers change
+HEIGHT = 400
 
 
 def scatter(
@@ -33,46 +35,79 @@ def scatter(
     chosen : collection of int
         Rows to highlight; none if empty.
     """
-    x, y, rows = np.array(drawing["x"]), np.array(drawing["y"]), np.array(drawing["ids"]).astype(int)
-    of = np.asarray(codes)
-    told = np.array(hover_texts(drawing))
-    size = 7 if len(x) <= 1000 else 5
-    picked = np.isin(rows, list(chosen))
+    of, told = np.asarray(codes), hover_texts(drawing)
     figure = go.Figure()
     for code in [*range(len(names)), *([-1] if (of < 0).any() else [])]:
-        members = of == code
-        name = "unknown" if code < 0 else names[code]
-        number, shape = mark(code)
-        colour, symbol = (UNKNOWN, "circle-open") if code < 0 else (ANY_PAGE[number], SYMBOLS[shape])
-        label = for_plotly(name)
-        figure.add_scatter(
-            x=x[members],
-            y=y[members],
-            customdata=rows[members],
-            text=[f"<b>{label}</b><br>{line}" for line in told[members]],
-            hoverinfo="text",
-            name=label,
-            mode="markers",
-            marker={
-                "color": colour,
-                "symbol": symbol,
-                "size": size,
-                "line": {"width": 0.4, "color": "rgba(0,0,0,.35)"},
-            },
-            selectedpoints=np.flatnonzero(picked[members]).tolist() if len(chosen) else None,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 0.12}},
-        )
+        label = for_plotly("unknown" if code < 0 else names[code])
+        said = [f"<b>{label}</b><br>{line}" for line in told]
+        figure.add_scatter(name=label, **_points(drawing, of == code, said, chosen, _mark(code)))
+    return _framed(figure, drawing)
+
+
+def gradient(drawing: dict[str, Any], numbers: np.ndarray, name: str, chosen: Collection[int] = ()) -> go.Figure:
+    """The same rows in the colours of a column of numbers; missing ones are grey.
+
+    Parameters
+    ----------
+    drawing : dict
+    numbers : array, shape (m,)
+        The value of each plotted row.
+    name : str
+        The name of the column.
+    chosen : collection of int
+    """
+    there, label = np.isfinite(numbers), for_plotly(name)
+    told = [f"<b>{label}: {cell(v)}</b><br>{line}" for v, line in zip(numbers, hover_texts(drawing), strict=True)]
+    figure = go.Figure()
+    if there.any():
+        low, high = np.quantile(numbers[there], COLOURED)
+        colours = {"color": numbers[there], "colorscale": "Cividis", "cmin": low, "cmax": high, "symbol": "circle"}
+        colours["colorbar"] = {"title": {"text": label, "side": "right"}, "thickness": 12}
+        figure.add_scatter(name=label, showlegend=False, **_points(drawing, there, told, chosen, colours))
+    if not there.all():
+        figure.add_scatter(name="missing", showlegend=True, **_points(drawing, ~there, told, chosen, _mark(-1)))
+    return _framed(figure, drawing)
+
+
+def _mark(code: int) -> dict[str, Any]:
+    number, shape = mark(code)
+    return (
+        {"color": UNKNOWN, "symbol": "circle-open"}
+        if code < 0
+        else {"color": ANY_PAGE[number], "symbol": SYMBOLS[shape]}
+    )
+
+
+def _points(
+    drawing: dict[str, Any], members: np.ndarray, told: Sequence[str], chosen: Collection[int], look: dict[str, Any]
+) -> dict[str, Any]:
+    """Some of the plotted rows as a trace."""
+    x, y, rows = np.array(drawing["x"]), np.array(drawing["y"]), np.array(drawing["ids"]).astype(int)
+    outline = {"size": 7 if len(x) <= 1000 else 5, "line": {"width": 0.4, "color": "rgba(0,0,0,.35)"}}
+    return {
+        "x": x[members],
+        "y": y[members],
+        "customdata": rows[members],
+        "text": np.array(told)[members],
+        "hoverinfo": "text",
+        "mode": "markers",
+        "marker": look | outline,
+        "selectedpoints": np.flatnonzero(np.isin(rows[members], list(chosen))).tolist() if len(chosen) else None,
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 0.12}},
+    }
+
+
+def _framed(figure: go.Figure, drawing: dict[str, Any]) -> go.Figure:
     axes = [for_plotly(axis) for axis in drawing["axes"]]
-    figure.update_layout(
+    return figure.update_layout(
         height=HEIGHT,
-        margin={"l": 10, "r": 10, "t": 36, "b": 10},  # the toolbar must not cover points
+        margin={"l": 10, "r": 10, "t": 28, "b": 10},  # the toolbar must not cover points
         dragmode="select",
         legend={"orientation": "h", "y": -0.2, "itemsizing": "constant"},
         xaxis={"title": axes[0], "zeroline": False},
         yaxis={"title": axes[1] if len(axes) > 1 else "", "zeroline": False, "showticklabels": len(axes) > 1},
     )
-    return figure
 
 
 def hover_texts(drawing: dict[str, Any]) -> list[str]:

@@ -8,37 +8,36 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from altclust.apps.web.escape import for_markdown, paragraph
+from altclust.apps.web.escape import paragraph
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.serve import TABLE
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import EXAMPLES, example_table, open_table
-from altclust.base.errors import InputError
 from altclust.tables import FORMATS
 
 NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
-AUTO = "Automatic"
+AUTO = "automatic"
 MOST_CLUSTERS = 12
 LOST = "This table is no longer available: the program was restarted, or the page was closed too long. Upload it again."
 
 
-def choose(session: Session, pool: Pool) -> None:
-    """Show the three steps, and start a search when the button is pressed."""
+def choose(session: Session, pool: Pool) -> Choices | None:
+    """Show the three steps, and start a search when the button is pressed; returns the choices once a table is open."""
     source, known, start = st.columns(3, gap="medium")
     with source:
         st.markdown("##### 1. Table")
         _choose_table(session)
     if session.table is None:
-        return
+        return None
     choices = _choose_known(session, known, start)
     with start:
         pressed = st.button(
             "Find alternative", type="primary", width="stretch", disabled=session.job is not None, key="find"
         )
-        _show_reading(session, choices)
     if pressed:
         _begin(session, pool, choices)
+    return choices
 
 
 def _choose_table(session: Session) -> None:
@@ -73,13 +72,16 @@ def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator
     frame = session.table.frame
     visit = hash(session.source)  # another table resets the widgets
     with known:
-        st.markdown("##### 2. Known clusters")
+        st.markdown(
+            "##### 2. Known clusters",
+            help="The new clusters will differ from these columns. Choose none to find the clearest clusters.",
+        )
         given = st.multiselect(
             "Columns with known clusters",
             list(frame.columns),
             default=session.guess,
             placeholder="None: find the clearest clusters",
-            help="The new clusters will differ from these. Leave empty to find the clearest clusters.",
+            label_visibility="collapsed",
             key=f"given-{visit}",
         )
         with st.expander("Columns to use"):
@@ -97,18 +99,14 @@ def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator
             )
     with start:
         st.markdown("##### 3. Search")
-        number = st.selectbox("Number of new clusters", [AUTO, *range(2, MOST_CLUSTERS + 1)], key=f"clusters-{visit}")
+        number = st.selectbox(
+            "Number of new clusters",
+            [AUTO, *range(2, MOST_CLUSTERS + 1)],
+            format_func=lambda number: f"Number of clusters: {number}",
+            label_visibility="collapsed",
+            key=f"clusters-{visit}",
+        )
     return Choices(tuple(given), tuple(columns), standardise, "auto" if number == AUTO else int(number))
-
-
-def _show_reading(session: Session, choices: Choices) -> None:
-    """Show how the table is read, or why it cannot be."""
-    with st.expander("How the table is read"):
-        try:
-            for sentence in session.draft(choices).decisions:
-                st.html(paragraph(sentence, "0.9rem"))
-        except InputError as error:
-            st.warning(for_markdown(error))
 
 
 def _begin(session: Session, pool: Pool, choices: Choices) -> None:

@@ -8,13 +8,18 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from altclust.apps.web.escape import for_markdown
 from altclust.apps.web.input_form import choose
 from altclust.apps.web.jobs import shared_pool
+from altclust.apps.web.preview import show_reading
 from altclust.apps.web.progress_view import show_progress
 from altclust.apps.web.results_view import show
 from altclust.apps.web.session import Session
 from altclust.apps.web.visits import VISITORS
 
-INTRODUCTION = (
-    "Alternative clustering: for a table with known clusters, find good clusters that are *different* from them."
+TOP = (
+    "<style>.stMainBlockContainer { padding-top: 2.5rem; padding-bottom: 3rem }</style>"
+    '<div style="display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 1rem">'
+    '<h1 style="font-size: 1.75rem; margin: 0; padding: 0">altclust</h1>'
+    "<span>Alternative clustering: for a table with known clusters, find good clusters that are <em>different</em> "
+    "from them.</span></div>"
 )
 
 
@@ -25,16 +30,16 @@ def main() -> None:
     if (visit := get_script_run_ctx()) is not None:
         VISITORS.note(visit.session_id, session)
     session.finish()
-    st.title("altclust")
-    st.markdown(INTRODUCTION)
-    choose(session, shared_pool())
+    st.html(TOP)
+    choices = choose(session, shared_pool())
     if session.problem:
         st.error(for_markdown(session.problem))
     if session.job is not None:
         show_progress(session, shared_pool())
     if session.study is not None and session.view is not None:
-        st.divider()
         show(session, shared_pool(), session.study, session.view)
+    if choices is not None:
+        show_reading(session, choices)
 
 
 if __name__ == "__main__":

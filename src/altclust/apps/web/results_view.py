@@ -11,6 +11,7 @@ import streamlit as st
 
 from altclust.apps.web import charts, downloads
 from altclust.apps.web.brushing import compare
+from altclust.apps.web.column_charts import MOST_CHARTS, column_charts
 from altclust.apps.web.escape import for_disk, image, paragraph, unique_names
 from altclust.apps.web.gallery import show_menu
 from altclust.apps.web.jobs import Pool
@@ -25,50 +26,73 @@ ENDS_SHOWN = (
     '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7; margin-top: -1rem">'
     f"<span>{ENDS[WEIGHTS[0]]}</span><span>{ENDS[WEIGHTS[-1]]}</span></div>"
 )
+TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red"}  # of the verdict; orange for all others
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
 
 def show(session: Session, pool: Pool, study: Study, view: View) -> None:
     """Show the views that were found."""
-    _choose_view(session, pool, study)
     summary = study.summary(view)
-    st.html(paragraph(summary["headline"]["sentence"], "1.15rem"))
-    if summary["left_out"] is not None:
-        st.html(paragraph(summary["left_out"]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _verdict(session, view, summary)
+        _choose_view(session, pool, study)
+    st.html(paragraph(summary["headline"]["sentence"], "1.1rem"))
     for warning in view.warnings:
         st.warning(warning)
     compare(session, study, view, summary)
+    _show_columns(session, study, summary)
     _tune(session, pool, study, view)
     show_menu(session, study, view)
     _explain(session, study, view, summary)
     _download(study)
 
 
+def _verdict(session: Session, view: View, summary: dict[str, Any]) -> None:
+    """The verdict in a few words, beside the sentence that it is about."""
+    if session.is_testing(view):
+        st.badge("Testing significance", color="blue")
+    else:
+        st.badge(summary["headline"]["badge"], color=TONES.get(summary["headline"]["tone"], "orange"))
+
+
 def _choose_view(session: Session, pool: Pool, study: Study) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        places = list(range(len(study.views)))
-        if len(places) > 1:
-            place = st.segmented_control(
-                "View",
-                places,
-                default=session.place,
-                required=True,
-                format_func=lambda i: f"View {i + 1}",
-                label_visibility="collapsed",
-                key=f"view-{len(places)}",
-            )
-            if place is not None and place != session.place:
-                session.place = place
-                session.clear_chosen()
-                st.rerun()
-        if st.button(
-            "Next view",
-            help="Find clusters that differ from the known ones and from all views so far.",
-            disabled=session.job is not None,
-            key="next",
-        ):
-            session.find(pool, study)
+    places = list(range(len(study.views)))
+    if len(places) > 1:
+        place = st.segmented_control(
+            "View",
+            places,
+            default=session.place,
+            required=True,
+            format_func=lambda i: f"View {i + 1}",
+            label_visibility="collapsed",
+            key=f"view-{len(places)}",
+        )
+        if place is not None and place != session.place:
+            session.place = place
+            session.clear_chosen()
             st.rerun()
+    if st.button(
+        "Next view",
+        help="Find clusters that differ from the known ones and from all views so far.",
+        disabled=session.job is not None,
+        key="next",
+    ):
+        session.find(pool, study)
+        st.rerun()
+
+
+def _show_columns(session: Session, study: Study, summary: dict[str, Any]) -> None:
+    """The columns that carry the view, in the units of the table."""
+    drawn = column_charts(study, summary)
+    if not drawn:
+        return
+    st.markdown("##### The columns behind it, in their own units")
+    for i, (one, place) in enumerate(zip(drawn, st.columns(MOST_CHARTS), strict=False)):
+        with place:
+            key = f"column-{i}-{study.number}-{session.place}-{session.turn}"
+            st.plotly_chart(one.figure, config={"displayModeBar": False}, key=key, alt=one.label)
+            if one.note:
+                st.caption(one.note)
 
 
 def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
@@ -150,6 +174,8 @@ def _test_significance(session: Session, pool: Pool, view: View) -> None:
 def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
     clusters, table, weights = st.tabs(["Clusters", "Cross table", "Column weights"])
     with clusters:
+        if summary["left_out"] is not None:
+            st.html(paragraph(summary["left_out"]))
         for cluster in summary["clusters"]:
             code = cluster["code"]
             name, sentence = st.columns([1, 3], vertical_alignment="center")
