@@ -54,6 +54,7 @@ from .saving import load_kdac, save_kdac
 from .solving import SampleOptions, SolveOptions
 from .sparse_rows import Reduced, check_sparse, project_sparse
 from .streaming import fit_streamed
+from .weighting import Repeated
 
 REMEDIES = {
     Status.STALLED: "choose a larger sigma",
@@ -275,7 +276,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None) -> KDAC:
+    def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None, sample_weight: Any = None) -> KDAC:
         """Find the alternative to y.
 
         Parameters
@@ -290,6 +291,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         originals : DataFrame with n_samples rows, optional
             Categories and other columns with few values as they were before they became the columns of X with the same
             names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
+        sample_weight : array-like, shape (n_samples,), optional
+            A row of weight 2 is two rows: rows are repeated. Rows of weight 0 do not count and get their labels from
+            `predict`. Weights that are not whole numbers, or that sum to more than 10,000 and four copies for each row,
+            are scaled and rounded to numbers of copies. `significance_` counts equal rows once. X must be in memory.
 
         Returns
         -------
@@ -297,7 +302,15 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             Itself, fitted.
         """
         check_parameters(self)
-        view = self._fit(X, y, originals, generator(self.random_state))
+        rng = generator(self.random_state)
+        if sample_weight is None:
+            view = self._fit(X, y, originals, rng)
+        else:
+            repeated = Repeated.of(self, X, sample_weight)
+            cells = check_originals(originals, repeated.n, column_names(self))
+            again = None if cells is None else cells.iloc[repeated.places]
+            view = repeated.back(self._fit(repeated.X, repeated.known(y), again, rng))
+            y = repeated.counted(y)
         self._publish(view)
         self._given = y
         if view.overlap > RESEMBLES:

@@ -1,0 +1,171 @@
+"""Weights of rows: a row of weight 2 is two rows, and is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from array_api_compat import is_torch_array
+from scipy import sparse
+
+from ..base.backend import host
+from ..base.errors import InputError
+from ..base.known import Known, known_parts, read_known
+from ..base.validation import column_names, given_frame
+from ..data.opening import checked_rows, open_rows
+from ..data.rows import ArrayRows
+from ..search.significance import take
+from .candidates import Candidate
+from .fitted_view import FittedView
+from .sparse_rows import check_sparse, project_sparse
+
+MOST_COPIES = 10_000  # to which weights are scaled if they sum to more, or to four times the rows
+FINE = 2_000  # copies, or twice the rows, to which weights that are not whole numbers are scaled
+
+
+def copies(sample_weight: Any, n: int) -> np.ndarray:
+    """The row of each copy, in order.
+
+    Parameters
+    ----------
+    sample_weight : array-like, shape (n,)
+        Whole numbers are the numbers of copies. Others, and whole numbers with a very large sum, are scaled and rounded
+        so that the number of copies of the first i rows is right to half a copy, for every i.
+    n : int
+
+    Examples
+    --------
+    >>> from altclust.models.weighting import copies
+    >>> copies([1, 0, 3], 3).tolist()
+    [0, 2, 2, 2]
+    """
+    weights = check_weights(sample_weight, n)
+    whole = bool(np.all(weights == np.round(weights)))
+    most = max(MOST_COPIES, 4 * n)
+    if not whole or weights.sum() > most:
+        weights = weights / weights.max()  # whose sum does not overflow
+        weights = weights * ((most if whole else max(FINE, 2 * n)) / weights.sum())
+    return np.repeat(np.arange(n), np.diff(np.round(np.cumsum(weights)), prepend=0.0).astype(int))
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """The weights as numbers, shape (n,)."""
+    try:
+        weights = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError("must be numbers: pass one weight for each row of X.", argument="sample_weight") from error
+    if weights.shape != (n,):
+        problem = f"has the shape {weights.shape} for {n} rows: pass one weight for each row of X, shape ({n},)."
+        raise InputError(problem, argument="sample_weight")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        row = int(np.argmax(~(np.isfinite(weights) & (weights >= 0))))
+        problem = f"has {weights[row]:g} in row {row}: pass finite weights of at least 0."
+        raise InputError(problem, argument="sample_weight")
+    if np.count_nonzero(weights) < 2:
+        raise InputError("has fewer than two weights above zero: nothing can be clustered.", argument="sample_weight")
+    return weights
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Rows that are repeated by their weights, and the way back from a view of the copies.
+
+    Attributes
+    ----------
+    rows : array or sparse matrix, shape (n, d)
+        All rows, once.
+    names : sequence of str, or None
+        Names of the columns.
+    places : int array, shape (N,)
+        The row of each copy; rows without weight have none.
+    """
+
+    rows: Any
+    names: Sequence[str] | None
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, sample_weight: Any) -> Repeated:
+        """Checked rows and weights."""
+        rows: Any
+        if sparse.issparse(X):
+            rows = check_sparse(estimator, X, reset=True)
+        elif open_rows(X) is not None:
+            problem = "needs an array, a frame or a sparse matrix in memory: files, Dask and tensors have no weights."
+            raise InputError(problem, argument="sample_weight")
+        else:
+            rows = checked_rows(estimator, X, reset=True)
+            rows = rows.take(np.arange(rows.n))[0]
+        return cls(rows, column_names(estimator), copies(sample_weight, rows.shape[0]))
+
+    @property
+    def n(self) -> int:
+        """The number of rows without their copies."""
+        return int(self.rows.shape[0])
+
+    @property
+    def X(self) -> Any:
+        """The copies."""
+        found = self.rows[self.places]
+        return found if self.names is None else pd.DataFrame(found, columns=list(self.names))
+
+    @property
+    def _without(self) -> np.ndarray:
+        """The rows of weight 0."""
+        return np.setdiff1d(np.arange(self.n), self.places)
+
+    def known(self, y: Any) -> list[Known] | None:
+        """What is given about the copies."""
+        return self._of_rows(y, self.places)
+
+    def counted(self, y: Any) -> list[Known] | None:
+        """What is given about all rows; unknown for rows of weight 0, which do not count."""
+        without = self._without
+        return self._of_rows(y, np.arange(self.n), without) if len(without) else y
+
+    def _of_rows(self, y: Any, rows: np.ndarray, unknown: Any = ()) -> list[Known] | None:
+        y = host(y) if is_torch_array(y) else y
+        read_known(y, self.n)  # refuses what cannot be used
+        found = []
+        for part in known_parts(y):
+            if part.kind in ("kernel", "distances"):
+                found.append(replace(part, values=np.asarray(part.values, dtype=float)[np.ix_(rows, rows)]))
+                continue
+            frame = given_frame(part.values).iloc[rows].reset_index(drop=True)
+            if len(unknown):
+                frame = frame.astype(object)
+                frame.iloc[unknown] = None
+            found.append(replace(part, values=frame))
+        return found or None
+
+    def back(self, view: FittedView) -> FittedView:
+        """A view of the copies as a view of the rows; its test counts equal rows once, because copies prove nothing."""
+        kept, first = np.unique(self.places, return_index=True)
+        labels = np.zeros(self.n, dtype=view.labels.dtype)
+        labels[kept] = view.labels[first]
+        if len(without := self._without):
+            labels[without] = self._predicted(view, without)
+        search, searched, shown = view.search, view.searched_labels, view.rows
+        if search is not None and searched is not None:
+            seen = search.X if shown is None else shown
+            parts = [seen, *(np.reshape(codes, (len(codes), -1)) for codes in search.given)]
+            once = np.flatnonzero(~pd.DataFrame(np.hstack(parts)).duplicated())
+            search, searched = take(search, once), searched[once]
+            shown = None if shown is None else shown[once]
+        menu = None if view.fit_menu is None else partial(self._menu, view)
+        return replace(view, labels=labels, search=search, searched_labels=searched, rows=shown, fit_menu=menu)
+
+    def _predicted(self, view: FittedView, some: np.ndarray) -> Any:
+        if sparse.issparse(self.rows):
+            return view.predict_projected(ArrayRows(project_sparse(self.rows[some], view)))
+        return view.predict(ArrayRows(self.rows[some]))
+
+    def _menu(self, view: FittedView, _: FittedView) -> tuple[Candidate, ...]:
+        """The candidates of a view of the copies, as views of the rows."""
+        assert view.fit_menu is not None
+        found = [(one, self.back(one.view)) for one in view.fit_menu(view)]
+        return tuple(replace(one, labels=back.labels, view=back) for one, back in found)
