@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,6 +160,23 @@ def _known(frame: pd.DataFrame, given: Any, types: Mapping[str, str] | None) -> 
     return known_columns(labels.set_axis(named, axis=1).set_axis(frame.index), types), []
 
 
+def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
+    """The columns of a table that had no part in a model and can confirm it; None if there are none.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted to the numbers that the recipe made.
+    frame : DataFrame
+        The table.
+    recipe : Recipe
+    known : iterable of str
+        The columns that were given, or that name rows.
+    """
+    aside = model._left_aside()
+    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *known])
+
+
 @dataclass(frozen=True)
 class Found:
     """An alternative clustering of a table.
@@ -245,10 +262,8 @@ class Found:
 
     def tested(self, progress: Callback | None = None) -> Found:
         """The result with its test of significance."""
-        model = copy(self.model)
-        used = [*self.recipe.names, *self.given.columns, *([] if self.ids is None else [str(self.ids.name)])]
-        others = other_columns(self.frame, [name for name in used if name not in model._left_aside()])
-        model.assess_significance(progress, witnesses=others)
+        model, known = copy(self.model), [*self.given.columns, *([] if self.ids is None else [str(self.ids.name)])]
+        model.assess_significance(progress, witnesses=unused_columns(model, self.frame, self.recipe, known))
         return replace(self, model=model)
 
     def predict(self, table: Any) -> np.ndarray:

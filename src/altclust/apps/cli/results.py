@@ -165,7 +165,8 @@ def answer(task: Task, model: KDAC, why: str | None = None) -> dict[str, Any]:
     """What a view is, without anything that takes long: its significance and its optimality."""
     known = [] if task.given is None else list(task.given.columns)
     labelled = alternative_labelling("", model.labels_, len(task.X), model.n_clusters_, None)
-    clusters = describe_clusters(collapse(labelled), readable(task.table.frame.drop(columns=known, errors="ignore")))
+    values = readable(task.table.frame.drop(columns=known, errors="ignore"), task.recipe)
+    clusters = describe_clusters(collapse(labelled), values)
     return _plain_figures(model, why) | {"descriptions": [cluster["sentence"] for cluster in clusters]}
 
 

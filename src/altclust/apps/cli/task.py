@@ -18,10 +18,10 @@ from ...base.errors import InputError, sentence
 from ...base.validation import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
+from ...models.finding import unused_columns
 from ...models.kdac import KDAC
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.known import known_columns, measured
-from ...tables.other_columns import other_columns
 from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
@@ -137,9 +137,9 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
 
 def other_columns_of(task: Task, model: KDAC) -> pd.DataFrame | None:
     """The columns of the table that are neither given nor clustered nor the rows' names; None if there are none."""
-    used = [name for name in task.recipe.names if name not in model._left_aside()]
+    known = [] if task.given is None else list(task.given.columns)
     named = [] if task.ids is None else [str(task.ids.name)]
-    return other_columns(task.table.frame, [*used, *([] if task.given is None else task.given.columns), *named])
+    return unused_columns(model, task.table.frame, task.recipe, [*known, *named])
 
 
 def parsed_types(pairs: list[str]) -> dict[str, str]:

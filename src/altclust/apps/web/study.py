@@ -17,13 +17,13 @@ import pandas as pd
 from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
+from ...models.finding import unused_columns
 from ...models.kdac import KDAC
 from ...report import summarise
 from ...report.menu import candidates
 from ...search.significance import Significance
 from ...tables import Recipe, Table, learn_recipe
-from ...tables.known import known_columns
-from ...tables.other_columns import other_columns
+from ...tables.known import as_known, known_columns
 from ...tables.readable import readable
 from .escape import unique_names
 from .jobs import Job
@@ -161,8 +161,7 @@ class Study:
 
     def others(self, model: KDAC) -> pd.DataFrame | None:
         """The columns that are neither known nor clustered in this model; None if there are none."""
-        used = [name for name in self.recipe.names if name not in model._left_aside()]
-        return other_columns(self.table.frame, [*used, *self.choices.given])
+        return unused_columns(model, self.table.frame, self.recipe, self.choices.given)
 
     def known(self, views: int) -> pd.DataFrame | None:
         """What the next view must differ from: the known columns, and the first so many views."""
@@ -174,7 +173,7 @@ class Study:
         """The next view."""
         known = self.known(len(self.views))
         model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
-        model.fit(self.X, known, originals=self.originals)
+        model.fit(self.X, as_known(known), originals=self.originals)
         model.callback = None  # it refers to the job, which would be kept in memory
         return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
@@ -198,7 +197,7 @@ class Study:
             init=first.components_.T,
             callback=hurry,
             random_state=0,
-        ).fit(self.X, view.known, originals=self.originals)
+        ).fit(self.X, as_known(view.known), originals=self.originals)
         model.callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
         return replace(view, model=model, labels=found, before=view.model, significance=None)
