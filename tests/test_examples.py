@@ -29,3 +29,12 @@ def test_story_runs_and_leaves_a_picture(name, tmp_path):
     assert picture.stat().st_size > 5_000
     assert "</html>" in report.read_text(encoding="utf-8")
     assert str(picture) in finished.stdout
+
+
+@pytest.mark.slow
+def test_the_penguins_of_the_stories(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "stories.py"), "penguins", "--out", str(tmp_path)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert finished.returncode == 0, finished.stderr
+    assert "Agrees with sex, which was not used: 91 % against 10 % male." in finished.stdout  # docs/howto/penguins.md
+    assert (tmp_path / "story-penguins.png").read_bytes().startswith(b"\x89PNG")
