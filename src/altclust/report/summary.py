@@ -48,6 +48,7 @@ def summarise(
     listing: Sequence[Sequence[str]] = (),
     command: str | None = None,
     significance: bool = True,
+    certificate: bool = True,
     predicted: bool = False,
 ) -> dict[str, Any]:
     """The content of a report on one view.
@@ -81,6 +82,8 @@ def summarise(
         The command that gives the same result again.
     significance : bool
         Whether to test significance, which takes about as long as the fit if the model has not done it yet.
+    certificate : bool
+        Whether to check that the solver is at a minimum, which takes longer than a fit with all parameters fixed.
     predicted : bool
         Whether these are other rows than those of the fit.
 
@@ -163,7 +166,7 @@ def summarise(
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
         "significance": tested,
-        "certificate": _certificate(model),
+        "certificate": _certificate(model) if certificate else None,
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
         "one_objective": bool(np.isnan(model.history_["change_U"]).all()),

@@ -22,10 +22,6 @@ from altclust.report.null_chart import LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
-ENDS_SHOWN = (
-    '<div style="display: flex; justify-content: space-between; font-size: 0.85rem; opacity: 0.7; margin-top: -1rem">'
-    f"<span>{ENDS[WEIGHTS[0]]}</span><span>{ENDS[WEIGHTS[-1]]}</span></div>"
-)
 TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red"}  # of the verdict; orange for all others
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
@@ -101,7 +97,7 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
     with slider:
         key = f"weight-{session.place}-{view.number}-{study.number}-{session.dropped}"
         st.select_slider(
-            "Quality or novelty",
+            "Quality (left) or novelty (right)",
             WEIGHTS,
             value=view.model.novelty_weight_,
             format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
@@ -110,7 +106,6 @@ def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
             on_change=partial(_refit, session, pool, study, view, key),
             key=key,
         )
-        st.html(ENDS_SHOWN)
         if not last:
             st.caption("Later views depend on this one: only the last can be changed.")
     before = view.before

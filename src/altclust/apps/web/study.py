@@ -239,11 +239,11 @@ class Study:
     def summary(self, view: View) -> dict[str, Any]:
         """The summary of a view; rows are numbered from 0."""
         if view not in self._summaries:
-            self._summaries[view] = self.summarise(view, range(len(self.X)))
+            self._summaries[view] = self.summarise(view, range(len(self.X)), certificate=False)
         return self._summaries[view]
 
-    def summarise(self, view: View, ids: Iterable[Any] | None = None) -> dict[str, Any]:
-        """The summary with other row names."""
+    def summarise(self, view: View, ids: Iterable[Any] | None = None, certificate: bool = True) -> dict[str, Any]:
+        """The summary with other row names; the page shows no certificate, and a move of the slider has no time for it."""
         return summarise(
             view.model,
             self.X,
@@ -256,6 +256,7 @@ class Study:
             decisions=self.decisions,
             listing=self.recipe.listing,
             significance=view.significance is not None,
+            certificate=certificate,
         )
 
     def assess(self, view: View, job: Job) -> Significance | None:
