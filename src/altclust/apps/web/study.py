@@ -243,7 +243,7 @@ class Study:
         return self._summaries[view]
 
     def summarise(self, view: View, ids: Iterable[Any] | None = None, certificate: bool = True) -> dict[str, Any]:
-        """The summary with other row names; the page shows no certificate, and a move of the slider has no time for it."""
+        """The summary with other row names; the page shows no certificate, for which a slider has no time."""
         return summarise(
             view.model,
             self.X,
