@@ -21,7 +21,7 @@ def connected(
     """A p-value for clusters that all hang together, by pairs without a gap between them.
 
     For two clusters, the gap is how few rows lie in the middle between their centres, compared with draws of one peak.
-    Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut. It is 0 if
+    Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut. It is NaN if
     fewer than three clusters have enough rows: then pairs cannot tell.
 
     Parameters
@@ -35,7 +35,7 @@ def connected(
     """
     large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= FEWEST]
     if len(large) < 3:
-        return 0.0
+        return float("nan")
     p_values = np.ones((len(large), len(large)))
     for (a, i), (b, j) in combinations(enumerate(large), 2):
         here, there = np.isin(labels, (i, j)), np.isin(carried, (i, j))

@@ -179,12 +179,13 @@ def assess(
 
 
 class Answer(NamedTuple):
-    """One test: its p-value, the agreement with the labels of the fit, the statistic and the null's."""
+    """One test: its p-value, the agreement with the labels of the fit, the statistic, the null's, and `connected`."""
 
     p_value: float
     agreement: float
     score: float
     reference: Array
+    hang_together: float
 
 
 def fewest_rows(k: int) -> int:
@@ -222,13 +223,12 @@ def _test(
             null_in_directions(spec, trial, shown, found, tested, draws, rng),
         ]
         references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
-        hang_together = 0.0
+        hang_together = np.nan
         if trial.n_clusters > 2 and trial.sigma >= NOT_THIN * median_distance(shown, rng):
             hang_together = connected(shown[found], trial.labels, shown[tested], carried, draws, rng)
     p_values = [(1 + np.sum(reference >= score)) / (1 + draws) for reference in references]
     worst = int(np.argmax(p_values))
-    p_value = max(float(p_values[worst]), hang_together)
-    return Answer(p_value, nmi(carried, labels[tested]), score, references[worst])
+    return Answer(float(p_values[worst]), nmi(carried, labels[tested]), score, references[worst], hang_together)
 
 
 def _found_again(spec: SearchSpec, recipe: Recipe, rng: np.random.Generator) -> Trial:
@@ -275,10 +275,12 @@ def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def _combined(answers: list[Answer], n: int, draws: int) -> Significance:
-    """The Cauchy combination of the p-values, and the mean agreement."""
+    """The Cauchy combination of the p-values, but at least the median of `connected`; and the mean agreement."""
     p = np.array([min(answer.p_value, 0.99) for answer in answers])
     smallest = 1 / (1 + draws)
     p_value = max(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi, smallest)
+    told = [answer.hang_together for answer in answers if not np.isnan(answer.hang_together)]
+    p_value = max(p_value, float(np.median(told))) if told else p_value
     stability = float(np.mean([answer.agreement for answer in answers]))
     middle = answers[int(np.argsort(p)[len(p) // 2])]
     verdict = words(float(p_value), smallest, stability, n)
