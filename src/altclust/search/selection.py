@@ -21,7 +21,7 @@ from .trials import Trial
 SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
-CLEAR, MIXED = 1.0, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
+CLEAR, MIXED = 1.5, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
