@@ -21,6 +21,7 @@ from altclust.models.finding import unused_columns
 from altclust.report.columns import listed_columns
 
 
+@pytest.mark.slow
 def test_the_function_the_command_line_and_the_page_agree_on_the_penguins(tmp_path, monkeypatch):
     path, out = tmp_path / "penguins.csv", tmp_path / "out"
     penguins(as_frame=True).to_csv(path, index=False)
