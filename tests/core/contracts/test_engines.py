@@ -31,8 +31,19 @@ def low_rank(X, kernel, codes):
     return LowRankEngine(rows, here, kernel, X, column, tables, X, tolerance=1e-6, most=len(X), step=17, rng=rng)
 
 
+def used_embedding(engine, embedding, W):
+    """U as γ uses it, with centred columns.
+
+    A low-rank γ makes U again from the kernel to the landmarks. Where an eigenvalue is tiny, rounding leaves this U a
+    few 1e-6 away from `embedding.U`, which is made orthonormal: without this, Φ would seem to be that inexact.
+    """
+    if not isinstance(engine, LowRankEngine):
+        return embedding.U - embedding.U.mean(axis=0)
+    return embedding.map.from_kernel(engine.kernel.between(engine.sample @ W, embedding.map.landmarks))[0]
+
+
 NAMES = (*ENGINES, "lowrank")
-EXACT = {"lowrank": 1e-4}  # how closely an engine follows the formulas; 1e-9 where nothing is said
+EXACT = {"lowrank": 1e-4}  # how closely an engine follows the formulas; 1e-9 where nothing is said, and 1e-6 for any Φ
 
 
 class Case:
@@ -56,7 +67,7 @@ class Case:
         """K, γ and Φ by the formulas of the paper, pair by pair."""
         differences = self.X[:, None, :] - self.X[None, :, :]
         K = np.exp(-np.sum((differences @ self.W) ** 2, axis=2) / (2 * self.sigma**2))
-        U = self.embedding.U - self.embedding.U.mean(axis=0)
+        U = used_embedding(self.engine, self.embedding, self.W)
         scale = 1 / np.sqrt(K.sum(axis=1))
         A = U @ U.T - self.problem.novelty_weight * self.given @ self.given.T
         weights = scale[:, None] * A * scale
@@ -78,10 +89,10 @@ def test_against_the_explicit_formula(name, seed):
     assert np.allclose(engine.degrees(W), K.sum(axis=1), rtol=case.close / 100)
     assert value == pytest.approx(np.sum(weights * K), abs=case.close * size / 100)
     assert engine.value(W, gamma) == pytest.approx(value, abs=1e-11 * size)
-    assert np.max(np.abs(ours - phi)) <= case.close * scale
+    assert np.max(np.abs(ours - phi)) <= min(case.close, 1e-6) * scale
     also, gradient = engine.value_and_gradient(W, gamma)
     assert also == pytest.approx(value, abs=1e-11 * size)
-    assert np.max(np.abs(gradient - phi @ W)) <= case.close * scale
+    assert np.max(np.abs(gradient - phi @ W)) <= min(case.close, 1e-6) * scale
     assert engine.fourth_moment(W, gamma) == pytest.approx(fourth, rel=10 * case.close)
 
 
@@ -121,7 +132,7 @@ def test_derivatives_match_finite_differences(name):
         F = F.F if name != "lowrank" else F.rows(case.X, case.engine.codes)
         rounding = 1e-15 * np.sum(np.abs(F)) ** 2 / step  # what cancellation leaves in the numeric one
         rounding *= 1e4 if name == "lowrank" else 1.0  # M is inverted
-        assert abs(slope - numeric) <= max(1e-6, 10 * case.close) * abs(slope) + rounding, seed
+        assert abs(slope - numeric) <= 1e-6 * abs(slope) + rounding, seed
         bent = objective.hessian(W, objective.value_and_phi(W)[1])(Z)
         numeric_bent = (objective.value_and_gradient(ahead)[1] - objective.value_and_gradient(behind)[1]) / (2 * step)
         size = np.linalg.norm(bent)
