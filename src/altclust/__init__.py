@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import report as report
     from . import tables as tables
     from .base.errors import InputError
+    from .base.keep import Links
     from .base.known import Known
     from .base.progress import Progress
     from .core import kernel_family as kernels  # noqa: F401
@@ -43,6 +44,7 @@ __all__ = [
     "InputError",
     "KernelProjection",
     "Known",
+    "Links",
     "Newton",
     "Progress",
     "Significance",
@@ -67,6 +69,7 @@ _HOMES = {
     "tune": "search.tuning",
     "InputError": "base.errors",
     "Known": "base.known",
+    "Links": "base.keep",
     "Progress": "base.progress",
     "ViewDiscovery": "models.view_discovery",
 }

@@ -88,7 +88,7 @@ def test_paths_leave_open_only_what_is_open():
     assert {("residual", k) for k in CLUSTERS} <= kinds
     assert Trajectory("components", THIN_CLUSTERS[0], THIN_CLUSTERS[1:]) in trajectories(asked)
     assert {source for source, k in kinds if k == 20} == {"residual", "half-whitened"}
-    sources = {"components", *SOURCES} - {"columns"}
+    sources = {"components", *SOURCES} - {"columns", "kept"}
     many = trajectories(replace(asked, fixed=Spec(n_clusters=20)))
     assert many
     assert "components" not in {path.source for path in many}  # thin shapes have two directions

@@ -34,6 +34,7 @@ def descend(
     rough: bool = False,
     callback: Callable[[int, float, Embedding], Any] | None = None,
     rounding: str = "kmeans",
+    keep: tuple[Array, Array] | None = None,
     rng: np.random.Generator,
 ) -> Result:
     """The minimum of f that a solver finds from W.
@@ -56,6 +57,8 @@ def descend(
     callback : callable, optional
         Called after every step with its number, f and the U step; a true answer stops.
     rounding : {"kmeans", "cluster_qr"}
+    keep : tuple of arrays, optional
+        See `ReducedObjective`.
     rng : Generator
         For landmarks and the rounding.
 
@@ -64,7 +67,7 @@ def descend(
     Result
     """
     objective = ReducedObjective(X, given, problem.kernel, problem.n_clusters, problem.novelty_weight, floor)
-    objective = replace(objective, anchor=W if pull else None, pull=pull, rough=rough)
+    objective = replace(objective, anchor=W if pull else None, pull=pull, rough=rough, keep=keep)
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
@@ -96,7 +99,8 @@ def descend(
     if objective.landmarks is not None:
         reach = float(np.min(np.max(problem.kernel.exponent(Z, landmarks), axis=1)))
     map = KernelMap(landmarks, coefficients, offset, centres, problem.kernel, point.sums, reach, point.floor)
-    plain = replace(objective, n_clusters=k + 1, floor=0.0, _last=None).at(W)  # the paper's k columns, no floor
+    paper = replace(objective, n_clusters=k + 1, floor=0.0, keep=None, _last=None)  # k columns, no floor
+    plain = paper.at(W)
     values, residuals, changes = solution.history[min(1, solution.n_iter) :].T  # one row per step
     history = {"value": values, "residual": residuals, "change_W": changes, "change_U": np.full(len(values), np.nan)}
     history["solver_iterations"] = np.ones(len(values))

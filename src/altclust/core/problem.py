@@ -80,7 +80,9 @@ class KernelEngine(Protocol[E, G]):
 
 
 class ExactEngine(KernelEngine[Embedding, Gamma], Protocol):
-    """An engine with all its rows X (n, d) in memory."""
+    """An engine with all its rows X (n, d) in memory; for `keep` see `tall_weights`."""
+
+    keep: tuple[Array, Array] | None
 
     @property
     def X(self) -> Array:
@@ -180,12 +182,20 @@ class Problem:
         return inside if np.allclose(scales, 1.0) else inside / scales[:, None]
 
 
-def tall_weights(embedding: Embedding, given: Array, degrees: Array, novelty_weight: float) -> Gamma:
-    """γ from arrays of n rows: given has shape (n, c), centred columns in the scaling that λ refers to."""
+def tall_weights(
+    embedding: Embedding, given: Array, degrees: Array, novelty_weight: float, keep: tuple[Array, Array] | None = None
+) -> Gamma:
+    """γ from arrays of n rows: given has shape (n, c), centred columns in the scaling that λ refers to.
+
+    keep are the columns, shape (n, m), and weights, shape (m,), of what the view should agree with.
+    """
     U = embedding.U
     xp = array_namespace(U)
     F = xp.concat([U - xp.mean(U, axis=0), like(given, U)], axis=1) / xp.sqrt(like(degrees, U))[:, None]
     s = np.concatenate([np.ones(U.shape[1]), np.full(given.shape[1], -novelty_weight)])
+    if keep is not None:
+        kept = like(keep[0], U) / xp.sqrt(like(degrees, U))[:, None]
+        F, s = xp.concat([F, kept], axis=1), np.concatenate([s, keep[1]])
     return Gamma(F, s)
 
 

@@ -79,6 +79,8 @@ class ReducedObjective:
         Whether a few landmarks are enough whatever they leave out, as in a search among many starts.
     landmarks : int array or None
         Rows; None computes the exact kernel.
+    keep : tuple of arrays, shapes (n, m) and (m,), or None
+        Centred columns B and weights s of what the view should agree with: −Σ s_j b_jᵀQb_j is added to f.
     """
 
     X: Array
@@ -91,6 +93,7 @@ class ReducedObjective:
     pull: float = 0.0
     rough: bool = False
     landmarks: np.ndarray | None = None
+    keep: tuple[Array, Array] | None = None
     accuracy: float = 0.0
     _wanted: float = 0.0
     _last: tuple[Array, Point] | None = None
@@ -168,6 +171,8 @@ class ReducedObjective:
         """γ as a tall factor; products is F -> D^(-1/2) K D^(-1/2) F."""
         F = np.hstack([U, self.given])
         s = np.concatenate([np.ones(U.shape[1]), np.full(self.given.shape[1], -self.novelty_weight)])
+        if self.keep is not None:
+            F, s = np.hstack([F, self.keep[0]]), np.concatenate([s, self.keep[1]])
         r = ((F * products(F)) @ s) / degrees
         r += self.floor * r.mean()
         size = np.sqrt(np.mean(np.abs(r))) or 1.0  # ½(r 1ᵀ + 1 rᵀ) as a difference of two squares of like size
@@ -190,6 +195,8 @@ class ReducedObjective:
         values, U = leading_eigenvectors(Q, self.columns, start)
         values, U = np.maximum(values, TINY), U - U.mean(axis=0)
         value = self.novelty_weight * float(np.sum(Y * (Q @ Y))) - float(values.sum())
+        if self.keep is not None:
+            value -= float(np.sum(self.keep[0] * (Q @ self.keep[0]), axis=0) @ self.keep[1])
         gamma = self._weights(U, degrees, lambda F: N @ F)
         psi = (gamma.F * gamma.s) @ gamma.F.T
         psi *= K
@@ -224,6 +231,8 @@ class ReducedObjective:
         V = V[:, ::-1] / np.sqrt(values)
         U = centred @ V
         value = self.novelty_weight * float(np.sum((centred.T @ Y) ** 2)) - float(values.sum())
+        if self.keep is not None:
+            value -= float(np.sum((centred.T @ self.keep[0]) ** 2, axis=0) @ self.keep[1])
         gamma = self._weights(U, degrees, lambda F: B @ (B.T @ F))
         E, s = gamma
         pull = cho_solve((R, True), C.T @ E)  # M⁻¹ Cᵀ E

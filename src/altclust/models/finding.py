@@ -23,6 +23,7 @@ from ..tables.frames import as_pandas, with_column
 from ..tables.known import as_known, known_columns
 from ..tables.other_columns import other_columns
 from ..tables.readable import readable
+from ..tables.values import known_labels
 from ..tables.values import labels as as_labels
 from .annotated import annotate, annotated_frame, is_annotated
 from .candidates import Candidate
@@ -36,6 +37,7 @@ def find(
     table: Any,
     given: Any = None,
     *,
+    keep: Any = None,
     n_clusters: int | str = "auto",
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
@@ -62,6 +64,9 @@ def find(
     given : str, sequence of str, or labels, optional
         Names of columns with known clusters or measurements, or the values themselves. Default: the table is clustered
         first, and an alternative to that clustering is found.
+    keep : str, labels, or `altclust.Links`, optional
+        Name of a column with labels of some rows, with which the clusters should agree, the labels themselves, or pairs
+        of rows that belong together or apart.
     n_clusters : int or "auto"
         Default: searched for.
     columns, drop : sequence of str
@@ -115,9 +120,10 @@ def find(
     known, names = _known(frame, given, types)
     if ids is not None and ids not in frame.columns:
         raise InputError("is not a column of the table.", argument="ids", value=ids)
+    kept, kept_name = _kept(frame, keep)
     recipe = learn_recipe(
         frame,
-        known={*names, *([] if ids is None else [ids])},
+        known={*names, *kept_name, *([] if ids is None else [ids])},
         columns=columns,
         drop=drop,
         types=types,
@@ -133,8 +139,10 @@ def find(
     if known is None:
         first = np.asarray(KDAC(n_clusters, **options).fit(X, originals=originals).labels_)
         known = pd.DataFrame({"first_view": first.astype(str)})
-    model = KDAC(n_clusters, **options).fit(X, as_known(known), originals=originals)
-    found = Found(model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]))
+    model = KDAC(n_clusters, **options).fit(X, as_known(known), keep=kept, originals=originals)
+    found = Found(
+        model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]), kept_name
+    )
     if is_annotated(table):
         annotate(table, ADDED, found.labels)
     return found.tested(callback) if significance else found
@@ -177,6 +185,16 @@ def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iter
     return other_columns(frame, [*(name for name in recipe.names if name not in aside), *known])
 
 
+def _kept(frame: pd.DataFrame, keep: Any) -> tuple[Any, tuple[str, ...]]:
+    """What the clusters should agree with, and the column that it comes from."""
+    if not isinstance(keep, str):
+        return keep, ()
+    if keep not in frame.columns:
+        problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
+        raise InputError(problem, argument="keep", value=keep)
+    return known_labels(frame[keep]), (keep,)
+
+
 @dataclass(frozen=True)
 class Found:
     """An alternative clustering of a table.
@@ -199,6 +217,8 @@ class Found:
         The clustering that was found first, where none was given.
     ids : Series or None
         The rows' names.
+    kept : tuple of str
+        The column with which the clusters should agree, if there is one.
     """
 
     model: KDAC
@@ -209,6 +229,7 @@ class Found:
     given: pd.DataFrame
     first: np.ndarray | None = None
     ids: pd.Series | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def labels(self) -> np.ndarray:
@@ -262,7 +283,8 @@ class Found:
 
     def tested(self, progress: Callback | None = None) -> Found:
         """The result with its test of significance."""
-        model, known = copy(self.model), [*self.given.columns, *([] if self.ids is None else [str(self.ids.name)])]
+        known = [*self.given.columns, *self.kept, *([] if self.ids is None else [str(self.ids.name)])]
+        model = copy(self.model)
         model.assess_significance(progress, witnesses=unused_columns(model, self.frame, self.recipe, known))
         return replace(self, model=model)
 

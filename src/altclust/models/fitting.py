@@ -118,6 +118,7 @@ class Table:
             self.model,
             rng,
             self.known,
+            self.search.kept,
         )
         rule = None
         if self.tuning is not None or self.originals is not None:  # X may be standardised: cuts would mean nothing
@@ -165,10 +166,11 @@ def _fitted(
     model: Any,
     rng: np.random.Generator,
     known: str,
+    keep: tuple[Array, Array] | None,
 ) -> FittedView:
     """One view, with all parameters set; how it was found is not known here."""
     options = counting(options) if kind == "tiles" else options
-    problem, engine, result = _fit_exactly(centred, given, parameters, options, kind, model, rng)
+    problem, engine, result = _fit_exactly(centred, given, parameters, options, kind, model, rng, keep)
     W = problem.to_table(result.W)
     return FittedView(
         labels=result.labels,
@@ -232,6 +234,7 @@ def _fit_exactly(
     kind: str,
     model: Any,
     rng: np.random.Generator,
+    keep: tuple[Array, Array] | None = None,
 ) -> tuple[Problem, ExactEngine, Result]:
     left = remove_given(centred, given) if parameters.subtract_given else centred
     inside, basis = coordinates(left, parameters.whitening, parameters.subspace)
@@ -244,6 +247,7 @@ def _fit_exactly(
     problem = build_problem(X.shape[1], parameters, basis)
     Y = indicators(given, n, parameters.scaling)
     engine = make_engine(X, problem.kernel, Y, kind, options.memory_limit)
+    engine.keep = keep
     problem, result = best_of_starts(problem, engine, given, parameters, options, rng)
     return problem, engine, result
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array, fits_single, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
+from ..base.keep import check_keep
 from ..base.known import known_arrays, read_known
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, Options, StrOptions
@@ -110,6 +111,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     keep_obvious : bool
         Whether the search may choose a view that columns with few values reproduce. Default: such views are listed in
         ``significance_.obvious``, and the search goes on without these columns.
+    keep_weight : float
+        μ, the reward for agreement with `keep` in `fit`; the search prefers views that agree, also if it is 0.
     scaling : {"balanced", "paper"}
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
@@ -211,6 +214,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "pull": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
         "subspace": ["array-like", None],
         "keep_obvious": ["boolean"],
+        "keep_weight": [Interval(Real, 0, 1e9, closed="both")],
         "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
@@ -239,6 +243,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         pull: float | str = "auto",
         subspace: Array | None = None,
         keep_obvious: bool = False,
+        keep_weight: float = 0.3,
         scaling: str = "balanced",
         solver: str | Solver[Objective] = "auto",
         init: str | Array = "spectral",
@@ -263,6 +268,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.pull = pull
         self.subspace = subspace
         self.keep_obvious = keep_obvious
+        self.keep_weight = keep_weight
         self.scaling = scaling
         self.solver = solver
         self.init = init
@@ -276,7 +282,15 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.callback = callback
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, originals: pd.DataFrame | None = None, sample_weight: Any = None) -> KDAC:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        keep: Any = None,
+        originals: pd.DataFrame | None = None,
+        sample_weight: Any = None,
+    ) -> KDAC:
         """Find the alternative to y.
 
         Parameters
@@ -288,6 +302,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             constrained. Measurements: a column of more than 30 different whole numbers, or 12 others; NaN is unknown.
             A list of `altclust.Known` states what is what, and may contain kernels and distances. Default: find a
             first view.
+        keep : None, labels of shape (n_samples,), or `altclust.Links`
+            What the new clusters should agree with: labels of some rows (NaN, None and −1 are unknown), or pairs of
+            rows that belong together or apart, see docs/measurements.md.
         originals : DataFrame with n_samples rows, optional
             Categories and other columns with few values as they were before they became the columns of X with the same
             names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
@@ -304,12 +321,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         check_parameters(self)
         rng = generator(self.random_state)
         if sample_weight is None:
-            view = self._fit(X, y, originals, rng)
+            view = self._fit(X, y, keep, originals, rng)
         else:
             repeated = Repeated.of(self, X, sample_weight)
             cells = check_originals(originals, repeated.n, column_names(self))
             again = None if cells is None else cells.iloc[repeated.places]
-            view = repeated.back(self._fit(repeated.X, repeated.known(y), again, rng))
+            kept = check_keep(keep, repeated.n, float(self.keep_weight))
+            kept = None if kept is None else kept.take(repeated.places)
+            view = repeated.back(self._fit(repeated.X, repeated.known(y), kept, again, rng))
             y = repeated.counted(y)
         self._publish(view)
         self._given = y
@@ -350,18 +369,22 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         names = ("n_init", "rounding", "max_iter", "tol", "callback", "engine", "memory_limit", "n_jobs")
         return SolveOptions(solver, **{n: getattr(self, n) for n in names}, reduced=reduced, samples=self._samples)
 
-    def _fit(self, X: Any, y: Any, originals: pd.DataFrame | None, rng: np.random.Generator) -> FittedView:
+    def _fit(self, X: Any, y: Any, keep: Any, originals: pd.DataFrame | None, rng: np.random.Generator) -> FittedView:
         """Fit in memory or in blocks, depending on the location and number of the rows."""
         if sparse.issparse(X):
-            return self._fit_sparse(X, y, rng)
+            return self._fit_sparse(X, y, keep, rng)
         rows = checked_rows(self, X, reset=True)
         names = column_names(self)
-        spec = replace(self._spec(), originals=check_originals(originals, rows.n, names))
+        spec = replace(
+            self._spec(),
+            originals=check_originals(originals, rows.n, names),
+            keep=check_keep(keep, rows.n, float(self.keep_weight)),
+        )
         return self._fit_rows(rows, y, spec, names, rng)
 
-    def _fit_sparse(self, X: Any, y: Any, rng: np.random.Generator) -> FittedView:
+    def _fit_sparse(self, X: Any, y: Any, keep: Any, rng: np.random.Generator) -> FittedView:
         """Fit sparse rows in their leading principal directions."""
-        spec = self._spec()
+        spec = replace(self._spec(), keep=check_keep(keep, X.shape[0], float(self.keep_weight)))
         if not isinstance(spec.init, str) or spec.subspace is not None:
             problem = "must be left out for a sparse X, which is clustered in its leading principal directions."
             raise InputError(problem, argument="subspace" if isinstance(spec.init, str) else "init")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.backend import Array
+from ..base.backend import Array, to_numpy
 from ..base.parallel import fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
@@ -20,7 +20,7 @@ from ..core.kernel_choice import make_kernel
 from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
-from ..search.discriminants import alternate_discriminants
+from ..search.discriminants import alternate_discriminants, kept_directions
 from ..search.short_fits import with_columns
 from ..search.spec import Parameters
 
@@ -129,6 +129,7 @@ def best_of_starts(
         quasi_newton = solver if isinstance(solver, LBFGS) else LBFGS(tol=options.tol / 10)
         return _best_descent(problem, engine, given, parameters, options, quasi_newton, rng)
     problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
+    starts += _kept_start(problem, engine, parameters)
     best: Result | None = None
     for W, embedding in starts:
         result = solve(problem, engine, solver, W, embedding, rounding=rounding, rng=rng, **limits)
@@ -163,6 +164,9 @@ def _best_descent(
         simple = alternate_discriminants(left, problem.n_clusters, rng)  # costs of different starts are comparable
         starts.append((with_columns(few, simple, problem.n_components), None))
         options = counting(options)
+    if kept := _kept_start(problem, engine, parameters):
+        starts += kept
+        options = counting(options)
     limited = replace(
         solver, tol=min(solver.tol, options.tol / 10), max_iter=min(solver.max_iter, options.max_iter), callback=None
     )
@@ -179,6 +183,7 @@ def _best_descent(
             pull=parameters.pull,
             callback=callback,
             rounding=options.rounding,
+            keep=engine.keep,
             rng=rng,
         )
         if best is None or result.history["value"][-1] < best.history["value"][-1]:
@@ -187,6 +192,15 @@ def _best_descent(
             break
     assert best is not None
     return problem, best
+
+
+def _kept_start(problem: Problem, engine: ExactEngine, parameters: Parameters) -> list[tuple[Array, Embedding | None]]:
+    """The directions in which what is to be kept differs most, unless directions were passed."""
+    if engine.keep is None or not len(engine.keep[1]) or not isinstance(parameters.init, str):
+        return []
+    X = to_numpy(engine.X)
+    W = kept_directions(X, problem.n_clusters, engine.keep)
+    return [(with_columns(X, W, problem.n_components), None)]
 
 
 def build_problem(rank: int, parameters: Parameters, basis: Array | None) -> Problem:

@@ -202,7 +202,8 @@ def fit_streamed(
     seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), _given(codes[:searched], levels)
     with fitting_threads(samples.first):
         originals = None if spec.originals is None else spec.originals.iloc[places[:searched]]
-        streamable = replace(spec, whitening=0.0, pull=0.0, originals=originals)
+        keep = None if spec.keep is None else spec.keep.take(places[:searched])
+        streamable = replace(spec, whitening=0.0, pull=0.0, originals=originals, keep=keep)
         parameters, search, tuning = resolve_parameters(
             streamable, seen, seen_given, rng, n_jobs=options.n_jobs, callback=options.callback, names=names
         )
@@ -321,7 +322,8 @@ def _fit_by_tiles(
     table, codes = rows.take(np.arange(rows.n))
     centred, given = np.asarray(table, dtype=float) - mean, _given(codes, stated.levels)
     parameters, search, tuning = resolved
-    resolved = parameters, replace(search, X=centred, given=given), tuning
+    fixed = replace(search.fixed, keep=spec.keep)
+    resolved = parameters, replace(search, X=centred, given=given, fixed=fixed), tuning
     known = ", ".join(one.description for one in stated.levels)
     model = rows.model("tiles")
     return fit_in_memory(centred, mean, given, spec, options, "tiles", why, model, rng, resolved, names, known)

@@ -18,7 +18,6 @@ from ..base.known import Known, known_parts, read_known
 from ..base.validation import column_names, given_frame
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows
-from ..search.significance import take
 from .candidates import Candidate
 from .fitted_view import FittedView
 from .sparse_rows import check_sparse, project_sparse
@@ -154,7 +153,7 @@ class Repeated:
             seen = search.X if shown is None else shown
             parts = [seen, *(np.reshape(codes, (len(codes), -1)) for codes in search.given)]
             once = np.flatnonzero(~pd.DataFrame(np.hstack(parts)).duplicated())
-            search, searched = take(search, once), searched[once]
+            search, searched = search.take(once), searched[once]
             shown = None if shown is None else shown[once]
         menu = None if view.fit_menu is None else partial(self._menu, view)
         return replace(view, labels=labels, search=search, searched_labels=searched, rows=shown, fit_menu=menu)

@@ -83,4 +83,4 @@ def resolve_parameters(
     # directions that were passed as init are tested by a search, as if it had found them
     width = sigma if isinstance(spec.init, str) else None
     fixed = Spec(k, spec.n_components, width, weight, spec.scaling, subtract, whitening=held[0], degree_floor=floor)
-    return parameters, SearchSpec(centred, given, fixed), None
+    return parameters, SearchSpec(centred, given, replace(fixed, keep=spec.keep)), None

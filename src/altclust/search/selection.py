@@ -23,6 +23,7 @@ ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 CLEAR, MIXED = 1.5, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
+KEPT, MOST_KEPT = 2.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
 
@@ -44,6 +45,9 @@ def rank(
     rejected = (table["smallest"] < few) | (table["overlap"] > ALTERNATIVE)
     mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
     table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
+    if spec.fixed.keep is not None:
+        table["kept"] = [spec.fixed.keep.agreement(trial.labels) for trial in trials]
+        table["score"] += KEPT * min(len(spec.fixed.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
     return table
 
 

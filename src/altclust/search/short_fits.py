@@ -77,6 +77,7 @@ def short_fit(
         floor=setting.degree_floor,
         pull=setting.pull,
         rough=rough,
+        keep=spec.kept,
         rng=rng,
     )
     return Trial(

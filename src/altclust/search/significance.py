@@ -158,7 +158,7 @@ def assess(
     if k < 2 or min(n, options.rows) < fewest_rows(k):
         return untested(n, k)
     rows = np.sort(rng.permutation(n)[: options.rows])
-    spec, labels = take(spec, rows), labels[rows]
+    spec, labels = spec.take(rows), labels[rows]
     if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
         spec = replace(spec, X=row_space(spec.X)[0])
     cells = joint_codes([codes for codes in spec.given if codes.ndim == 1], len(rows))
@@ -213,7 +213,7 @@ def _test(
     end_with_parent()
     rng = np.random.default_rng(seed)
     with fitting_threads(len(spec.X)):
-        part = take(spec, np.flatnonzero(found))
+        part = spec.take(np.flatnonzero(found))
         trial = _found_again(part, recipe, rng)
         shown = (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
         carrier = Carried(trial, shown[found])
@@ -258,12 +258,6 @@ class Carried:
         """Minus the log of the normalised cut of the carried clusters, and these clusters."""
         labels = np.argmax(self.kernel.between(Z, self.rows) @ self.member + self.shares, axis=1)
         return -float(np.log(normalised_cut(self.kernel.gram(Z), labels, self.member.shape[1]))), labels
-
-
-def take(spec: SearchSpec, rows: np.ndarray) -> SearchSpec:
-    """The search of some of the rows, centred."""
-    X = spec.X[rows]
-    return replace(spec, X=X - X.mean(axis=0), given=[codes[rows] for codes in spec.given])
 
 
 def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:

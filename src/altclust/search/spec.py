@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.backend import Array
-from ..core.problem import remove_given
+from ..base.keep import Keep
+from ..core.problem import indicators, remove_given
 from ..core.reduced import FLOOR
 from .independent_components import light_tailed
 
@@ -43,6 +44,8 @@ class Spec:
         Whether a view that columns with few values reproduce may be chosen.
     kernel : str or Kernel
         That of the fit; the search uses the Gaussian.
+    keep : Keep or None
+        What the view should agree with.
     originals : DataFrame, n rows, or None
         Columns with few values as they were before they became columns of X with the same names.
     """
@@ -60,6 +63,7 @@ class Spec:
     subspace: Array | None = None
     keep_obvious: bool = False
     kernel: Any = "gaussian"
+    keep: Keep | None = field(default=None, repr=False, compare=False)
     originals: pd.DataFrame | None = field(default=None, repr=False, compare=False)
 
 
@@ -106,6 +110,18 @@ class SearchSpec:
     def tails(self) -> Array:
         """Independent components of the rows without the means of their given clusters, lightest tails first."""
         return light_tailed(remove_given(self.X, self.given) if self.given else self.X)
+
+    @cached_property
+    def kept(self) -> tuple[Array, Array] | None:
+        """Columns and weights of what the view should agree with, see `altclust.base.keep.Keep.columns`."""
+        keep = self.fixed.keep
+        return None if keep is None else keep.columns(indicators(self.given, len(self.X)))
+
+    def take(self, rows: np.ndarray) -> SearchSpec:
+        """The search of some of the rows, centred."""
+        X, keep = self.X[rows], self.fixed.keep
+        fixed = self.fixed if keep is None else replace(self.fixed, keep=keep.take(rows))
+        return replace(self, X=X - X.mean(axis=0), given=[codes[rows] for codes in self.given], fixed=fixed)
 
     def directions(self, wanted: int) -> int:
         """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""

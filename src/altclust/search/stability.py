@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..core.metrics import nmi_matrix
@@ -18,8 +16,7 @@ def stability(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -
     """The NMI of each trial with the same trial in a random half of the rows; NaN if it is too small, or on a grid."""
     n = len(spec.X)
     half = rng.permutation(n)[: n // 2]
-    X = spec.X[half]
-    some = replace(spec, X=X - X.mean(axis=0), given=[codes[half] for codes in spec.given])
+    some = spec.take(half)
     found = []
     for trial in trials:
         again = None

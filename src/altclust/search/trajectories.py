@@ -8,6 +8,7 @@ in each of them short fits start from directions that simpler methods find:
 - "half-whitened" and "whitened": residuals in principal directions that are made more alike, or equal, in size, for
   views that a few large directions hide;
 - "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
+- "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
 - "again": residuals once more, from the directions of the best views that all of these find;
 - "components": the plane of independent components with light tails that do not depend on the given clusters, at ever
   smaller σ: only these fits find moons and rings.
@@ -29,7 +30,7 @@ from ..core.initialization import spectral_start
 from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kmeans_directions
+from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kept_directions, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
@@ -78,10 +79,12 @@ SOURCES = {
     "half-whitened": Source(True, 0.5, alternate_discriminants, ((0.35, 0.0),)),
     "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
     "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.35, 0.0)), columns=True),
+    "kept": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
+KEPT = "kept"
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
-FOR_MANY = ("residual", "half-whitened")
-FOR_WIDE = ("residual", "half-whitened", "columns")  # tables of so many columns that a search has to be short
+FOR_MANY = ("residual", "half-whitened", "kept")
+FOR_WIDE = ("residual", "half-whitened", "columns", "kept")  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
 
 
@@ -117,6 +120,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
             all(wanted in (None, has) for wanted, has in asked)
             and possible
             and (spec.columns is not None or not source.columns)
+            and (spec.kept is not None or source is not SOURCES[KEPT])
         )
 
     names = [name for name, source in SOURCES.items() if allowed(source)]
@@ -186,7 +190,11 @@ def _from_source(
 ) -> Iterator[Trial]:
     source, k = SOURCES["residual" if trajectory.source == AGAIN else trajectory.source], trajectory.n_clusters
     X, basis = in_coordinates(spec, source.subtract_given, source.whitening, source.columns)
-    W = source.start(X, k, rng, spec.tails, DRAWN if spec.fixed.n_clusters else STARTS)
+    if trajectory.source == KEPT and spec.kept is not None and len(spec.kept[1]):
+        labels = best_lloyd(X @ kept_directions(X, k, spec.kept), k, rng, 3)[0]
+        W = in_turn(X, labels[None], k, rng)
+    else:
+        W = source.start(X, k, rng, spec.tails, DRAWN if spec.fixed.n_clusters else STARTS)
     return _fits(spec, trajectory.source, source, k, X, basis, W, rng, only)
 
 

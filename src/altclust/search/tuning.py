@@ -33,6 +33,7 @@ from .stability import stability
 from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, run_again, trajectories
 from .trials import Trial
 
+MOST_KEPT = 100  # rows about which something is said that are added to the sample
 SOUGHT_AGAIN = 3  # views on the menu that a second round starts from
 
 Follow = Callable[[SearchSpec, Trajectory, int], list[Trial]]
@@ -202,13 +203,16 @@ def search_parameters(
 
     If columns with few values reproduce the best trial, these columns are left out and the search is repeated.
     """
-    rows = sample_rows(len(X), MOST_ROWS, rng)
+    rows, searched = sample_rows(len(X), MOST_ROWS, rng), replace(fixed, originals=None)
+    if fixed.keep is not None:
+        rows = np.union1d(rows, fixed.keep.rows[:MOST_KEPT])
+        searched = replace(searched, keep=fixed.keep.take(rows))
     subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, rng)
     part = X[rows] if subspace is None else X[rows] @ subspace
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
-    spec = SearchSpec(sampled, [c[rows] for c in given], replace(fixed, originals=None), columns)
+    spec = SearchSpec(sampled, [c[rows] for c in given], searched, columns)
     seed = int(rng.integers(2**31))
     find, follow, judge, explain = RULES[rule]
     found = find(spec)

@@ -44,6 +44,9 @@ KernelName = StrEnum("KernelName", {name: name for name in KERNELS})  # type: ig
 KernelOption = Annotated[KernelName, typer.Option("--kernel", help="Kernel of the fit; see docs/family.md.")]
 Sigma = Annotated[float | None, typer.Option(help="Kernel width, in standard deviations. Default: searched for.")]
 Weight = Annotated[float | None, typer.Option(min=0, help="Penalty for overlap with what is given. Default: 1.")]
+KeepOption = Annotated[
+    str | None, typer.Option("--keep", help="Column with labels of some rows, with which the result should agree.")
+]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
 View = Annotated[int, typer.Option(min=1, help="Number of the view to take, of those that the search finds.")]
 AllViews = Annotated[
@@ -59,6 +62,7 @@ def find(
     kernel: KernelOption = KernelName("gaussian"),  # noqa: B008
     sigma: Sigma = None,
     novelty_weight: Weight = None,
+    keep: KeepOption = None,
     parameters: Parameters = None,
     view: View = 1,
     all_views: AllViews = False,
@@ -79,7 +83,7 @@ def find(
         fixed_by = "--sigma" if parameters is None else "--parameters"
         raise UsageError(f"{option} needs a search, which finds several views: leave out {fixed_by}.")
     adds = r"alternative(_\d+)?|first_view" if all_views else "alternative|first_view"
-    task = prepare(options, out, files=FIND_FILES, adds=adds)
+    task = prepare(options, out, files=FIND_FILES, adds=adds, keep=keep)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
@@ -100,7 +104,9 @@ def find(
                 counts = ", ".join(map(str, np.bincount(first)))
                 say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
                 bar.stage(SEARCHING)
-            model = _model(options, bar, fixed | chosen).fit(task.X, as_known(task.given), originals=task.originals)
+            model = _model(options, bar, fixed | chosen).fit(
+                task.X, as_known(task.given), keep=task.keep, originals=task.originals
+            )
             choose_view(model, view, bar.interrupted)
             early = bar.interrupted
         shown = not (options.as_json or options.quiet)

@@ -22,7 +22,7 @@ from ...models.finding import unused_columns
 from ...models.kdac import KDAC
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.known import known_columns, measured
-from ...tables.values import labels
+from ...tables.values import known_labels, labels
 from .options import TableOptions, in_options
 from .screen import console, say
 
@@ -60,6 +60,8 @@ class Task:
         The rows' names.
     out : Path
         Folder, which need not exist yet.
+    keep : Series or None
+        Labels with which the result should agree, None where unknown.
     """
 
     table: Table
@@ -68,6 +70,7 @@ class Task:
     given: pd.DataFrame | None
     ids: pd.Series | None
     out: Path
+    keep: pd.Series | None = None
 
     @cached_property
     def originals(self) -> pd.DataFrame | None:
@@ -86,7 +89,7 @@ def command_line(again: bool = False) -> str:
     return shlex.join(["altclust", *sys.argv[1:], *more])
 
 
-def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = None) -> Task:
+def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = None, keep: str | None = None) -> Task:
     """Read the table, and refuse wrong input before anything is computed.
 
     Parameters
@@ -97,13 +100,16 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         Pattern of the names of the files that will be written.
     adds : str, optional
         Pattern of the names of the columns that will be added.
+    keep : str, optional
+        The column with labels with which the result should agree.
     """
     console.quiet = options.quiet
     check_folder(out, files, options)
     check_can_write("--out", out)
     table = read(options.table)
     frame = table.frame
-    for option, names in (("given", options.given or []), ("id", [options.id] if options.id is not None else [])):
+    kept, named = ([] if name is None else [name] for name in (keep, options.id))
+    for option, names in (("given", options.given or []), ("id", named), ("keep", kept)):
         for name in names:
             check_column(option, name, frame, options.table)
     clash = [name for name in frame.columns if adds is not None and re.fullmatch(adds, name)]
@@ -115,7 +121,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     try:
         recipe = learn_recipe(
             frame,
-            known={*(options.given or []), *([options.id] if options.id is not None else [])},
+            known={*(options.given or []), *named, *kept},
             columns=options.columns or (),
             drop=options.drop or (),
             types=parsed_types(options.types or []),
@@ -132,13 +138,14 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     print_reading(table, recipe, given)
     _check_labels(given)
     ids = None if options.id is None else labels(frame[options.id])
-    return Task(table, recipe, recipe.apply(frame), given, ids, out)
+    labelled = None if keep is None else known_labels(frame[keep])
+    return Task(table, recipe, recipe.apply(frame), given, ids, out, labelled)
 
 
 def other_columns_of(task: Task, model: KDAC) -> pd.DataFrame | None:
     """The columns of the table that are neither given nor clustered nor the rows' names; None if there are none."""
     known = [] if task.given is None else list(task.given.columns)
-    named = [] if task.ids is None else [str(task.ids.name)]
+    named = [str(one.name) for one in (task.ids, task.keep) if one is not None]
     return unused_columns(model, task.table.frame, task.recipe, [*known, *named])
 
 

@@ -45,6 +45,7 @@ class DenseEngine:
     def __init__(self, X: Array, kernel: Gaussian, given: Array | None = None) -> None:
         self.X = X
         self.kernel = kernel
+        self.keep: tuple[Array, Array] | None = None
         self.given = no_columns(X) if given is None else given
         self.accuracy = accuracy_of(X)
         self._xp = array_namespace(X)
@@ -58,7 +59,7 @@ class DenseEngine:
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
         """γ for this U and these D."""
-        return tall_weights(embedding, self.given, degrees, novelty_weight)
+        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _buffer(self, name: str) -> Array:
         """An n x n array to overwrite."""

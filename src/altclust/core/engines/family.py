@@ -38,6 +38,7 @@ class FamilyEngine:
     def __init__(self, X: Array, kernel: Kernel, given: Array | None = None, *, memory: float | None = None) -> None:
         self.X = to_numpy(X)
         self.kernel = kernel
+        self.keep: tuple[Array, Array] | None = None
         self.given = no_columns(self.X) if given is None else given
         local = kernel.widths(self.X)
         self.widths = local
@@ -50,7 +51,7 @@ class FamilyEngine:
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
         """γ for this U and these D."""
-        return tall_weights(embedding, self.given, degrees, novelty_weight)
+        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _scale(self, i: slice) -> Array | float:
         """1/(σ_i σ_j) of a strip; 1 without local widths."""

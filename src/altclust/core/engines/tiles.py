@@ -64,6 +64,7 @@ class TilesEngine:
     ) -> None:
         self.X = X
         self.kernel = kernel
+        self.keep: tuple[Array, Array] | None = None
         self.given = no_columns(X) if given is None else given
         self.accuracy = accuracy_of(X)
         self.threads = cpu_count() if threads is None else threads
@@ -74,7 +75,7 @@ class TilesEngine:
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
         """γ for this U and these D."""
-        return tall_weights(embedding, self.given, degrees, novelty_weight)
+        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def degrees(self, W: Array) -> Array:
         """K 1, shape (n,)."""
