@@ -34,7 +34,7 @@ def line_chart(
     if not heights:
         return Markup("")
     goal = None if not bound else math.log10(bound) if log else bound
-    low, high = _range([h for _, h in heights] + ([] if goal is None else [goal]))
+    low, high = value_range([h for _, h in heights] + ([] if goal is None else [goal]))
 
     def across(i: float) -> float:
         return LEFT + (RIGHT - LEFT) * (i / (len(values) - 1) if len(values) > 1 else 0.5)
@@ -46,7 +46,7 @@ def line_chart(
     parts = [
         f'<path class="grid" d="M{LEFT} {up(tick):.1f}H{WIDTH}"/>'
         f'<text class="tick" x="{LEFT - 6}" y="{up(tick) + 4:.1f}" text-anchor="end">{name}</text>'
-        for tick, name in (_powers if log else _round_numbers)(low, high)
+        for tick, name in (_powers if log else round_numbers)(low, high)
     ]
     if sampled:
         edge = across(sampled - 0.5) if sampled < len(values) else WIDTH
@@ -62,7 +62,7 @@ def line_chart(
     return start + Markup("".join(parts) + "</svg>")
 
 
-def _range(heights: Sequence[float]) -> tuple[float, float]:
+def value_range(heights: Sequence[float]) -> tuple[float, float]:
     """The lowest and the highest value, with a margin."""
     low, high = min(heights), max(heights)
     room = max(0.08 * (high - low), LEAST_RANGE * max(abs(low), abs(high))) or 1.0
@@ -75,7 +75,7 @@ def _powers(low: float, high: float) -> list[tuple[float, str]]:
     return [(float(e), _minus(f"{10.0**e:g}")) for e in range(math.ceil(low), math.floor(high) + 1, step)]
 
 
-def _round_numbers(low: float, high: float) -> list[tuple[float, str]]:
+def round_numbers(low: float, high: float) -> list[tuple[float, str]]:
     """A few round numbers between two values, with their labels."""
     power = 10.0 ** math.floor(math.log10((high - low) / 2))
     step = power * next(f for f in (1, 2, 5, 10) if (high - low) / (f * power) <= 4)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from ..base.errors import InputError
 from ..files.model_archive import write_atomically
+from .box_chart import box_chart
 from .chart import line_chart
 from .labelling import MOST_LEVELS
 from .null_chart import null_chart
@@ -93,6 +94,7 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
         "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
         "change": line_chart(*_measure_of_convergence(view), log=True, bound=view["tol"], sampled=sampled),
         "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
+        "boxes": [box_chart(one["boxes"], f"{one['name']} in each new cluster") for one in view["given"]],
         "sampled": sampled,
         "candidates": [candidate_picture(one) for one in view["candidates"]],
     }

@@ -31,7 +31,7 @@ class Labelling:
         The cluster of every row; −1 is unknown.
     others : int
         Number of clusters that the last level puts together; 0 where every cluster has its own.
-    features : array, shape (n, m), or None
+    features, values : arrays, shapes (n, m) and (n,), or None
         Those of a measurement, whose levels are bands of its values.
     """
 
@@ -40,6 +40,7 @@ class Labelling:
     codes: np.ndarray
     others: int = 0
     features: np.ndarray | None = None
+    values: np.ndarray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
@@ -101,7 +102,8 @@ def _encode(name: str, column: pd.Series) -> Labelling:
     numbers = as_numbers(column)
     if numbers is not None and is_measured(numbers):
         codes, levels = bands(numbers)
-        return Labelling(name, levels, codes, features=known_arrays(read_known(numbers, len(numbers)))[0])
+        features = known_arrays(read_known(numbers, len(numbers)))[0]
+        return Labelling(name, levels, codes, features=features, values=numbers)
     codes, levels = pd.factorize(column)
     try:
         order = sorted(range(len(levels)), key=lambda i: levels[i])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import MaxNLocator
 
-from ..base.errors import one_line
+from ..base.errors import InputError, one_line
 from ..base.known import as_numbers, is_measured
 from ..base.sampling import sample_rows
 from .labelling import bands
@@ -119,6 +119,46 @@ def _banded(given: Any) -> Any:
         return given
     codes, names = bands(numbers)
     return np.array([*names, None], dtype=object)[codes]
+
+
+def plot_measurement(values: Any, alternative: Any, ax: Axes | None = None) -> Axes:
+    """A measurement in each new cluster: all rows as points, and a box from the first to the third quartile.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        Numbers; NaN is unknown.
+    alternative : array, shape (n,)
+    ax : matplotlib Axes, optional
+
+    Examples
+    --------
+    >>> from altclust.plotting import plot_measurement
+    >>> ax = plot_measurement([3.5, 4.0, 2.5, 3.0], [0, 0, 1, 1])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['0', '1']
+    """
+    column = pd.Series(values)
+    numbers = as_numbers(column)
+    if numbers is None:
+        raise InputError("is not a column of numbers: pass a measurement.", argument="values")
+    codes, names = _factorised(alternative)
+    if len(codes) != len(numbers):
+        raise InputError(f"has {len(numbers)} numbers for {len(codes)} labels: pass as many.", argument="values")
+    ax = ax or plt.subplots(figsize=(1.6 + 0.9 * len(names), 3.6), layout="constrained")[1]
+    rows = sample_rows(len(numbers), MOST_DRAWN, np.random.default_rng(0))
+    shift = np.random.default_rng([0, 1]).uniform(-0.28, 0.28, len(numbers))  # not the seed of anybody's numbers
+    for code in range(len(names)):
+        inside = rows[(codes[rows] == code) & ~np.isnan(numbers[rows])]
+        ax.scatter(code + shift[inside], numbers[inside], s=8, alpha=0.5, linewidths=0, color=COLOURS[mark(code)[0]])
+    known = [numbers[(codes == code) & ~np.isnan(numbers)] for code in range(len(names))]
+    ax.boxplot(
+        known, positions=range(len(names)), widths=0.7, whis=(5, 95), showfliers=False, medianprops={"color": "black"}
+    )
+    ax.set_xticks(range(len(names)), [_plain(name) for name in names])
+    ax.set_xlabel("cluster")
+    ax.set_ylabel(_plain(column.name or "given"))
+    return ax
 
 
 def plot_convergence(model: Any, ax: Axes | None = None) -> Axes:

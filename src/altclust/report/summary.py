@@ -17,6 +17,7 @@ from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
+from .box_chart import boxes
 from .columns import listed_columns
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
 from .effects import column_effects, strongest
@@ -233,6 +234,7 @@ def _given(labelling: Labelling, found: Labelling, nmi: float) -> dict[str, Any]
         "name": labelling.name,
         "overlap": nmi,
         "legend": legend,
+        "boxes": [] if labelling.values is None else boxes(labelling.values, found.codes, len(found.levels)),
         "counts": [[int(counts[row["code"], column["code"]]) for column in columns] for row in legend],
     }
 
