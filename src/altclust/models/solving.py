@@ -20,7 +20,8 @@ from ..core.kernel_choice import make_kernel
 from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
-from ..search.discriminants import alternate_discriminants, kept_directions
+from ..search.discriminants import alternate_discriminants
+from ..search.kept import kept_directions
 from ..search.short_fits import with_columns
 from ..search.spec import Parameters
 

@@ -82,20 +82,6 @@ def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> A
     return orthonormal(directions[int(np.argmax(gains))])
 
 
-def kept_directions(X: Array, k: int, keep: tuple[Array, Array]) -> Array:
-    """Orthonormal directions, shape (d, q), in which what is to be kept differs most compared with all rows.
-
-    keep are columns B and weights s of its kernel, see `altclust.base.keep.Keep.columns`.
-    """
-    B, s = keep
-    n, d = X.shape
-    crossed = X.T @ B / np.sqrt(n)
-    scatter = X.T @ X / n
-    S = (1 - SHRINKAGE) * scatter + SHRINKAGE * (np.trace(scatter) / d or 1.0) * np.eye(d)
-    q = max(1, min(k - 1, d))
-    return orthonormal(eigh((crossed * s) @ crossed.T, S, subset_by_index=(d - q, d - 1))[1][:, ::-1])
-
-
 def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None, starts: int) -> np.ndarray:
     """Labels to start from, shape (s, n): clusters in all columns, and in few components."""
     drawn = lloyd(np.broadcast_to(X, (DRAWN, *X.shape)), k, rng)

@@ -14,6 +14,7 @@ import pandas as pd
 from ..base.thresholds import ALTERNATIVE, DISTINCT
 from ..core.metrics import nmi_matrix
 from .criteria import criteria
+from .kept import agreements
 from .obvious import Obvious, reproduced_by
 from .spec import SearchSpec
 from .trials import Trial
@@ -23,7 +24,7 @@ ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 CLEAR, MIXED = 1.5, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
-KEPT, MOST_KEPT = 2.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
+KEPT, MOST_KEPT = 4.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
 
@@ -46,7 +47,7 @@ def rank(
     mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
     table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
     if spec.fixed.keep is not None:
-        table["kept"] = [spec.fixed.keep.agreement(trial.labels) for trial in trials]
+        table["kept"] = agreements(spec, trials, rng)
         table["score"] += KEPT * min(len(spec.fixed.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
     return table
 

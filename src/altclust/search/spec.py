@@ -115,7 +115,12 @@ class SearchSpec:
     def kept(self) -> tuple[Array, Array] | None:
         """Columns and weights of what the view should agree with, see `altclust.base.keep.Keep.columns`."""
         keep = self.fixed.keep
-        return None if keep is None else keep.columns(indicators(self.given, len(self.X)))
+        return None if keep is None else keep.columns(self.indicators)
+
+    @cached_property
+    def indicators(self) -> Array:
+        """Columns of what is given."""
+        return indicators(self.given, len(self.X))
 
     def take(self, rows: np.ndarray) -> SearchSpec:
         """The search of some of the rows, centred."""

@@ -30,9 +30,10 @@ from ..core.initialization import spectral_start
 from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kept_directions, kmeans_directions
+from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
+from .kept import KEPT, kept_start
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
 from .spec import SearchSpec
 from .trials import Trial
@@ -79,12 +80,11 @@ SOURCES = {
     "half-whitened": Source(True, 0.5, alternate_discriminants, ((0.35, 0.0),)),
     "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
     "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.35, 0.0)), columns=True),
-    "kept": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
+    KEPT: Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
-KEPT = "kept"
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
-FOR_MANY = ("residual", "half-whitened", "kept")
-FOR_WIDE = ("residual", "half-whitened", "columns", "kept")  # tables of so many columns that a search has to be short
+FOR_MANY = ("residual", "half-whitened", KEPT)
+FOR_WIDE = ("residual", "half-whitened", "columns", KEPT)  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
 
 
@@ -166,6 +166,8 @@ def run_again(spec: SearchSpec, best: list[Trial], rng: np.random.Generator) -> 
     if spec.fixed.subtract_given is False or spec.fixed.whitening or spec.fixed.sigma is not None or not X.any():
         return found
     for trial in best:
+        if trial.source == KEPT:  # what starts from it agrees with what is to be kept whether or not it is real
+            continue
         k, shown = trial.n_clusters, (X if basis is None else X @ basis.T) @ trial.W
         W = in_turn(X, best_lloyd(shown, k, rng, 3)[0][None], k, rng)
         found += _fits(spec, AGAIN, SOURCES["residual"], k, X, basis, W, rng, None)
@@ -191,8 +193,7 @@ def _from_source(
     source, k = SOURCES["residual" if trajectory.source == AGAIN else trajectory.source], trajectory.n_clusters
     X, basis = in_coordinates(spec, source.subtract_given, source.whitening, source.columns)
     if trajectory.source == KEPT and spec.kept is not None and len(spec.kept[1]):
-        labels = best_lloyd(X @ kept_directions(X, k, spec.kept), k, rng, 3)[0]
-        W = in_turn(X, labels[None], k, rng)
+        W = kept_start(X, k, spec.kept, rng)
     else:
         W = source.start(X, k, rng, spec.tails, DRAWN if spec.fixed.n_clusters else STARTS)
     return _fits(spec, trajectory.source, source, k, X, basis, W, rng, only)
