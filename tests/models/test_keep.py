@@ -81,6 +81,13 @@ def test_sparse_rows_and_nothing_given():
     assert nmi(KDAC(2, random_state=0).fit(rows, keep=every(weak, 10)).labels_, weak) > 0.7
 
 
+def test_rows_with_weights():
+    X, given, _, weak = two_views()
+    weights = np.where(np.arange(len(X)) % 7 == 3, 0, 2)
+    model = KDAC(2, random_state=0).fit(X, given, keep=every(weak, 10), sample_weight=weights)
+    assert nmi(model.labels_, weak) > 0.7
+
+
 def test_groups_and_agreement():
     links = check_keep(Links([(0, 1), (1, 2)], [(2, 4)]), 6, 1.0)
     assert links.codes.tolist() == [0, 0, 0, -1, 1, -1]
