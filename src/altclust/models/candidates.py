@@ -31,7 +31,8 @@ class Candidate:
     overlap : float
         NMI with the given clustering; NaN if nothing was given.
     stability : float
-        Mean NMI with the clusters that the same kind of start finds in halves of the rows.
+        NMI with the clusters that the same kind of start finds in half of the rows; `KDAC.significance_` has that of
+        several halves for the fitted view.
     columns : tuple of str
         The columns that tell its clusters apart, most telling first.
     sentence : str
@@ -60,7 +61,7 @@ def candidate(view: FittedView, stability: float, column_shares: Array, names: S
     apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
     if rule is not None:
         columns, apart = rule.columns, f"which are {rule.phrase}"
-    known = "" if np.isnan(view.overlap) else f"; NMI {view.overlap:.2f} with what is given"
+    known = "" if np.isnan(view.overlap) else f"; overlap {view.overlap:.2f} with what is given"
     sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}."
     return Candidate(
         labels=view.labels,

@@ -80,7 +80,7 @@ def menu(trials: list[Trial], table: pd.DataFrame) -> list[int]:
 
 def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     """A sentence that explains the choice of this row of the table."""
-    new = "" if np.isnan(row["overlap"]) else f", NMI {row['overlap']:.2f} with what is given"
+    new = "" if np.isnan(row["overlap"]) else f", overlap {row['overlap']:.2f} with what is given"
     found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
     why = (
         f"other starts found them with NMI {row['agreement']:.2f}, their normalised cut is "

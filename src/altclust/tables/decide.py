@@ -100,7 +100,8 @@ def learn_recipe(
         why = "; ".join(
             f"{short_repr(name)} is left out ({reason})" for name, reason in list(notes.out.items())[:NAMED]
         )
-        raise InputError(f"No column can be clustered{': ' + why if why else ''}.")
+        remedy = f" Set a type for one of them, such as --as {next(iter(notes.out))}=category." if why else ""
+        raise InputError(f"No column can be clustered{': ' + why if why else ''}.{remedy}")
     used = _with_order(used, levels, frame)
     return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
 

@@ -113,7 +113,9 @@ def _show(figures: dict[str, Any], task: Task) -> None:
         console.print("No significant view was found.")
     console.print(printable(figures["stopped"]), markup=False)
     report = f"Report: {task.out / 'report.html'}. " if figures["views"] or rejected else ""
-    console.print(f"{report}Labels: {task.out / f'table{task.table.suffix}'}.", markup=False)
+    if report:
+        labels = f"Labels: {task.out / f'table{task.table.suffix}'}." if figures["views"] else ""
+        console.print(f"{report}{labels}".strip(), markup=False)
 
 
 def _row(view: dict[str, Any]) -> list[str]:
