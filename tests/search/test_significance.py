@@ -131,6 +131,14 @@ def test_too_few_rows_are_said_to_be_too_few():
     assert sure.verdict.startswith(f"Too few rows to test: {FEWEST_ROWS - 1} for 2 cluster(s)")
 
 
+def test_many_clusters_are_tested_with_more_rows_than_few_are():
+    data = views(120, ("blobs", "blobs"), (4, 2), random_state=0)
+    model = KDAC(4, n_components=2, sigma=1.0, random_state=0).fit(data.X)
+    few = AssessOptions(rows=60, splits=1, draws=19)
+    spec, recipe = SearchSpec(data.X - data.X.mean(axis=0), [], Spec(n_clusters=4, sigma=1.0)), Recipe("fixed", 0)
+    assert not np.isnan(assess(spec, model.labels_, recipe, few, rng=np.random.default_rng(0)).p_value)
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_saving_keeps_significance_and_given_means(tmp_path, asked):
     data = views(150, ("blobs", "blobs"), (2, 2), random_state=0)

@@ -50,7 +50,7 @@ class AssessOptions:
     Attributes
     ----------
     rows : int
-        Rows of the test.
+        Rows of the test; more if there are so many clusters that it needs them.
     splits : int
         Each gives two tests.
     draws : int
@@ -155,9 +155,9 @@ def assess(
     Significance, or None if it was stopped
     """
     n, k = len(spec.X), spec.fixed.n_clusters or 2
-    if k < 2 or min(n, options.rows) < fewest_rows(k):
+    if k < 2 or n < fewest_rows(k):
         return untested(n, k)
-    rows = np.sort(rng.permutation(n)[: options.rows])
+    rows = np.sort(rng.permutation(n)[: max(options.rows, fewest_rows(k))])
     spec, labels = spec.take(rows), labels[rows]
     if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
         spec = replace(spec, X=row_space(spec.X)[0])
