@@ -145,10 +145,10 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     page = visit()
     upload(page, "customers.csv", customers_csv.read_bytes())
     page.get_by_text("customers.csv: 160 rows, 6 columns.").wait_for()
-    page.get_by_text("segment", exact=True).first.wait_for()  # guessed
+    page.get_by_test_id("stMultiSelect").first.get_by_text("segment", exact=True).wait_for()  # guessed
     known = page.get_by_role("combobox", name="Columns with known clusters")
     known.press("Backspace")
-    page.get_by_text("segment", exact=True).first.wait_for(state="detached")
+    page.get_by_test_id("stMultiSelect").first.get_by_text("segment", exact=True).wait_for(state="detached")
     known.fill("segm")
     page.get_by_role("option", name="segment").click()
     known.press("Escape")
