@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .data.opening import open_rows
     from .models import baselines as baselines
     from .models import comparison as comparison
-    from .models.finding import Found, find
+    from .models.finding import find
+    from .models.found import Found
     from .models.kdac import KDAC
     from .models.projection import KernelProjection
     from .models.view_discovery import ViewDiscovery
@@ -59,7 +60,7 @@ __all__ = [
 _HOMES = {
     "Certificate": "core.certificate",
     "Significance": "search.significance",
-    "Found": "models.finding",
+    "Found": "models.found",
     "KDAC": "models.kdac",
     "KernelProjection": "models.projection",
     "find": "models.finding",

@@ -17,7 +17,7 @@ from altclust.apps.web.jobs import Job
 from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import open_table
 from altclust.datasets import penguins
-from altclust.models.finding import unused_columns
+from altclust.models.found import unused_columns
 from altclust.report.columns import listed_columns
 
 

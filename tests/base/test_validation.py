@@ -13,8 +13,8 @@ from scipy import sparse
 
 from altclust import KDAC, InputError
 from altclust.base.errors import sentence
+from altclust.base.given_labels import check_given
 from altclust.base.sklearn_compat import InvalidParameterError
-from altclust.base.validation import check_given
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((40, 3))

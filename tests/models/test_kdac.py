@@ -217,7 +217,7 @@ def test_a_view_that_is_not_new_warns():
     groups = rng.integers(0, 2, 100)
     X = 9 * groups[:, None] + rng.standard_normal((100, 1))
     with pytest.warns(
-        UserWarning, match="^novelty_weight=1.0 gives a view that resembles what was given .NMI 1.00.: raise it"
+        UserWarning, match="^novelty_weight=1.0 gives a view that resembles what was given .overlap 1.00.: raise it"
     ):
         KDAC(2, sigma=5.0, random_state=0).fit(X, groups)
 

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .backend import Array
 from .errors import InputError
-from .validation import check_given
+from .given_labels import check_given
 
 ROUNDING = 1e-9
 

@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from .backend import Array
 from .errors import InputError
-from .validation import given_frame, label_codes
+from .given_labels import given_frame, label_codes
 
 MOST_NUMBERED = 30  # different whole numbers that may be labels, whatever they are
 MOST_FRACTIONS = 12  # different other numbers that may be labels

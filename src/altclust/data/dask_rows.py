@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.given_labels import check_given, is_unknown
 from ..base.known import STREAMED_CELLS, Scale, is_measured
-from ..base.validation import check_given, is_unknown
 from .rows import STEP, ArrayRows, Levels, Rows, Sums, add, levels_of, over_steps, rows_of, streamed_columns
 
 FAN_IN = 8  # partial sums that one task adds

@@ -15,9 +15,10 @@ from sklearn.metrics import silhouette_score
 
 from ..base.backend import Array
 from ..base.errors import InputError, sentence
+from ..base.given_labels import check_given, given_frame
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
-from ..base.validation import check_given, check_rows, check_sizes, given_frame
+from ..base.validation import check_rows, check_sizes
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import lapack_subset
 from ..core.metrics import match_labels, nmi

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import host
 from ..base.errors import InputError
+from ..base.given_labels import is_unknown
 from ..base.known import known_frame
-from ..base.validation import column_names, is_unknown
+from ..base.validation import column_names
 
 TOP = 5  # features in the summary
 HEAD, CELL = 'style="text-align:left" scope="row"', 'style="text-align:left"'

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array, fits_single, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
+from ..base.given_labels import given_frame
 from ..base.keep import check_keep
 from ..base.known import known_arrays, read_known
 from ..base.progress import Callback
@@ -31,7 +32,6 @@ from ..base.validation import (
     column_names,
     enough_memory,
     generator,
-    given_frame,
     scan_rows,
     warn_of_dominant,
 )
@@ -304,7 +304,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             first view.
         keep : None, labels of shape (n_samples,), or `altclust.Links`
             What the new clusters should agree with: labels of some rows (NaN, None and −1 are unknown), or pairs of
-            rows that belong together or apart, see docs/measurements.md.
+            rows that belong together or apart, see docs/keep.md.
         originals : DataFrame with n_samples rows, optional
             Categories and other columns with few values as they were before they became the columns of X with the same
             names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
@@ -333,7 +333,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self._publish(view)
         self._given = y
         if view.overlap > RESEMBLES:
-            problem = f"gives a view that resembles what was given (NMI {view.overlap:.2f}): raise it, or change sigma."
+            problem = (
+                f"gives a view that resembles what was given (overlap {view.overlap:.2f}): raise it, or change sigma."
+            )
             warnings.warn(FitWarning(problem, argument="novelty_weight", value=view.novelty_weight), stacklevel=2)
         if view.empty_clusters:
             empty = view.empty_clusters

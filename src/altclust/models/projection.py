@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array
 from ..base.errors import NotConvergedWarning
+from ..base.given_labels import given_frame
 from ..base.known import Known, as_numbers, is_measured, known_arrays, read_known
 from ..base.sklearn_compat import Interval, StrOptions
-from ..base.validation import centre, check_parameters, check_rows, column_names, generator, given_frame
+from ..base.validation import centre, check_parameters, check_rows, column_names, generator
 from ..core.alternation import alternate, principal_axes
 from ..core.certificate import Certificate, certify
 from ..core.engines import DENSE_ROWS, make_engine

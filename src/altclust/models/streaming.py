@@ -12,28 +12,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from joblib import cpu_count
 
-from ..base.backend import Array, host, like
+from ..base.backend import Array
 from ..base.errors import FitWarning
-from ..base.known import with_features
 from ..base.parallel import fitting_threads
 from ..core.alternation import Alternation, alternate, principal_axes
 from ..core.certificate import certify
-from ..core.embedding import KernelMap, nearest, round_to_labels, unit_rows
+from ..core.embedding import round_to_labels
 from ..core.engines.lowrank import MOST_LANDMARKS, TOLERANCE, LowRankEngine
 from ..core.engines.recipes import Coordinates, RowEmbedding, RowGamma
 from ..core.feature_weights import feature_weights
-from ..core.metrics import dependence_of_sums, overlap, overlap_p_value, table_nmi
+from ..core.metrics import overlap_p_value
 from ..core.problem import Objective, Problem, wide_directions
 from ..core.solvers import ISM, Solver
 from ..core.solvers.grassmann import orthonormal
 from ..core.surrogate import Subsampled
 from ..data.rows import BLOCK_BYTES, STEP, Levels, Rows
-from ..data.sums import Moments, indicator_tables, one_hot
+from ..data.sums import Moments, indicator_tables
 from ..search.obvious import as_they_were, reproduced_by
 from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
@@ -42,6 +40,7 @@ from .fitted_view import FittedView
 from .fitting import fit_in_memory, how_found, warn_of_rank
 from .residuals import GivenMeans
 from .solving import SampleOptions, SolveOptions, build_problem, counting, for_sample, start_on_sample
+from .streamed_labels import given_features, label_block, streamed_overlap
 
 logger = logging.getLogger(__name__)
 
@@ -78,18 +77,6 @@ def step_for(limit: float | None, d: int, columns: int, itemsize: int) -> int:
     bytes_per_row = itemsize * (4 * EXPECTED_RANK + (columns + 3) * d)
     available = BLOCK_BYTES if limit is None else min(BLOCK_BYTES, limit / 4 / cpu_count())
     return int(np.clip(available / bytes_per_row, 16, STEP))
-
-
-def label_block(X: Any, codes: Any, coordinates: Coordinates, W: Array, map: KernelMap) -> Any:
-    """The labels of a block of raw rows."""
-    return nearest(unit_rows(map.block(coordinates(X, codes) @ like(W, X))), map.centres)
-
-
-def contingency_block(X: Any, codes: Any, clusters: list[int], *found: Any) -> tuple[Any, ...]:
-    """The contingency table of labels and codes for each given clustering; unknown codes are not counted."""
-    _, _, map = found
-    labels = one_hot(label_block(X, codes, *found), len(map.centres), X)
-    return tuple(labels.T @ one_hot(codes[:, g], size, X) for g, size in enumerate(clusters))
 
 
 @dataclass(frozen=True)
@@ -199,7 +186,10 @@ def fit_streamed(
     moments = Moments.of(rows, shift, [one.size for one in levels], names)
     moments.check_single(sample.dtype)
     searched = samples.searched
-    seen, seen_given = np.asarray(sample[:searched] - moments.mean, dtype=float), _given(codes[:searched], levels)
+    seen, seen_given = (
+        np.asarray(sample[:searched] - moments.mean, dtype=float),
+        given_features(codes[:searched], levels),
+    )
     with fitting_threads(samples.first):
         originals = None if spec.originals is None else spec.originals.iloc[places[:searched]]
         keep = None if spec.keep is None else spec.keep.take(places[:searched])
@@ -249,7 +239,7 @@ def fit_streamed(
         components=table_W.T,
         mean=moments.mean,
         feature_weights=feature_weights(seen, searched_labels, table_W),
-        overlap=_overlap(rows, labels, levels, *found),
+        overlap=streamed_overlap(rows, labels, levels, *found),
         overlap_p_value=overlap_p_value(searched_labels, seen_given),
         known=", ".join(one.description for one in levels),
         quality=float(np.sum(embedding.values)),
@@ -282,7 +272,7 @@ def _start(stated: StreamingProblem, options: SolveOptions, rng: np.random.Gener
     basis, parameters = stated.coordinates.basis, stated.parameters
     if isinstance(parameters.init, str):
         few = max(options.samples.first, 20 * parameters.n_clusters)
-        given = _given(stated.codes[:few], stated.levels)
+        given = given_features(stated.codes[:few], stated.levels)
         parameters = start_on_sample(stated.inside[:few], given, basis, parameters, stated.rows.n, options, rng)
     W = np.asarray(parameters.init, dtype=float)
     return orthonormal(W if basis is None else basis.T @ W)
@@ -300,7 +290,7 @@ def _descend(
         problem, engine = stated.stage(m, W, landmarks, options, rng)
         here = options.on_sample() if first is None and m < stated.rows.n else options
         stepper = solver if first is None else Subsampled(solver, engine, first, here.tol)
-        end = alternate(problem, engine, stepper, W, **here.limits(_given(engine.codes, stated.levels)))
+        end = alternate(problem, engine, stepper, W, **here.limits(given_features(engine.codes, stated.levels)))
         rounds = len(end.history["value"])
         histories.append(end.history | {"rows": np.full(rounds, m)})
         logger.info("%d rows: %d rounds, %d landmarks, %s", m, rounds, len(engine.landmarks), end.status)
@@ -320,7 +310,7 @@ def _fit_by_tiles(
     """An exact fit, for rows whose kernel landmarks cannot approximate."""
     rows, mean = stated.rows, stated.moments.mean
     table, codes = rows.take(np.arange(rows.n))
-    centred, given = np.asarray(table, dtype=float) - mean, _given(codes, stated.levels)
+    centred, given = np.asarray(table, dtype=float) - mean, given_features(codes, stated.levels)
     parameters, search, tuning = resolved
     fixed = replace(search.fixed, keep=spec.keep)
     resolved = parameters, replace(search, X=centred, given=given, fixed=fixed), tuning
@@ -344,25 +334,5 @@ def _given_means(stated: StreamingProblem, seen: Array, given: list[np.ndarray])
     return replace(learnt, means=effects)
 
 
-def _given(codes: np.ndarray, levels: list[Levels]) -> list[np.ndarray]:
-    """Codes of clusterings, and features of measurements."""
-    return [with_features(c, one.table) for c, one in zip(codes.T, levels, strict=True)]
-
-
 def _counts(codes: np.ndarray, levels: list[Levels]) -> list[np.ndarray]:
     return [np.bincount(c[c >= 0], minlength=one.size) for c, one in zip(codes.T, levels, strict=True)]
-
-
-def _overlap(rows: Rows, labels: Any, levels: list[Levels], *found: Any) -> float:
-    """The largest overlap with what is given; from contingency tables if the labels are not in memory."""
-    if isinstance(labels, np.ndarray):
-        return overlap(labels, _given(host(rows.codes), levels))
-    tables = rows.total(contingency_block, [one.size for one in levels], *found) if levels else ()
-    return max(map(_table_overlap, tables, levels), default=float("nan"))
-
-
-def _table_overlap(counts: Array, levels: Levels) -> float:
-    A = levels.table
-    if A is None:
-        return table_nmi(counts)
-    return dependence_of_sums(counts.sum(axis=1), counts @ A, (A.T * counts.sum(axis=0)) @ A)[0]

@@ -14,8 +14,9 @@ from scipy import sparse
 
 from ..base.backend import host
 from ..base.errors import InputError
+from ..base.given_labels import given_frame
 from ..base.known import Known, known_parts, read_known
-from ..base.validation import column_names, given_frame
+from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows
 from .candidates import Candidate

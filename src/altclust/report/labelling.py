@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..base.given_labels import is_unknown
 from ..base.known import as_numbers, is_measured, known_arrays, read_known
-from ..base.validation import is_unknown
 from .sentences import text
 
 MOST_LEVELS = 30  # in a legend or a table; smaller clusters are put together

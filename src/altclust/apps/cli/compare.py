@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ...base.validation import check_given
+from ...base.given_labels import check_given
 from ...core.problem import remove_given
 from ...models.comparison import METHODS, Comparison
 from ...models.comparison import compare as run

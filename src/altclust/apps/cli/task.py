@@ -15,10 +15,10 @@ from typing import Any
 import pandas as pd
 
 from ...base.errors import InputError, sentence
-from ...base.validation import check_given
+from ...base.given_labels import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.finding import unused_columns
+from ...models.found import unused_columns
 from ...models.kdac import KDAC
 from ...tables import Recipe, Table, learn_recipe, read_table
 from ...tables.known import known_columns, measured

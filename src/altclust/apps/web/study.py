@@ -17,7 +17,7 @@ import pandas as pd
 from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
-from ...models.finding import unused_columns
+from ...models.found import unused_columns
 from ...models.kdac import KDAC
 from ...report import summarise
 from ...report.menu import candidates

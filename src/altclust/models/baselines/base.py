@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 
 from ...base.backend import Array
+from ...base.given_labels import check_given
 from ...base.sklearn_compat import Interval, StrOptions
-from ...base.validation import centre, check_given, check_parameters, check_rows, check_sizes, column_names, generator
+from ...base.validation import centre, check_parameters, check_rows, check_sizes, column_names, generator
 from ...core.embedding import fit_kmeans
 from ...core.metrics import overlap
 from ...search.heuristics import median_distance, number_of_clusters

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
 from ...base.errors import InputError
-from ...base.validation import centre, check_given, check_rows, column_names
+from ...base.given_labels import check_given
+from ...base.validation import centre, check_rows, column_names
 from ...core.problem import remove_given, row_space
 from ..residuals import GivenMeans
 from .base import Baseline, kmeans
