@@ -122,3 +122,14 @@ def test_values_within_given_clusters_are_obvious_as_well():
     assert found.few_valued
     assert found.sentence == "These clusters are a cross table of column 0 and column 1, within the given clusters."
     assert reproduced_by(rng.integers(0, 3, 300), table, given=[given]) is None
+
+
+def test_numbers_that_go_together_are_no_obvious_group_unless_one_is_exact():
+    wrong = np.array([np.isin(np.arange(N), range(i, N, 50)) for i in range(6)]).T  # two of a hundred rows
+    ratings = pd.DataFrame(np.where(wrong, 1 - coins[:, :1], coins[:, :1])).add_prefix("r")
+    assert reproduced_by(coins[:, 0], ratings).few_valued
+    assert not reproduced_by(coins[:, 0], ratings, beside=ratings).few_valued
+    assert reproduced_by(coins[:, 0], ratings[["r0"]], beside=ratings[["r0"]]).few_valued
+    assert reproduced_by(coins[:, 0], ratings.astype(str), beside=ratings).few_valued
+    exact = ratings.assign(r0=coins[:, 0])
+    assert reproduced_by(coins[:, 0], exact, beside=exact).few_valued

@@ -144,7 +144,7 @@ def test_mistakes_get_a_sentence(data, arguments, message):
 def test_progress_is_told_and_can_cancel(data, tuning):
     seen = []
     tune(data.X, data.given, n_clusters=2, progress=seen.append, random_state=0)
-    assert [(p.stage, p.done, p.total) for p in seen] == [("search", done, 5) for done in range(1, 6)]
+    assert [(p.stage, p.done, p.total) for p in seen] == [("search", done, 6) for done in range(1, 7)]
     cut = tune(data.X, data.given, n_clusters=2, progress=lambda progress: True, random_state=0)
     assert 0 < len(cut.trials) < len(tuning.trials)
     assert cut.table["source"].nunique() == 1

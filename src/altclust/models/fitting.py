@@ -123,7 +123,8 @@ class Table:
         rule = None
         if self.tuning is not None or self.originals is not None:  # X may be standardised: cuts would mean nothing
             before = as_they_were(self.centred, self.names, self.originals)
-            rule = reproduced_by(found.labels, before, cuts=False, given=self.given)
+            beside = as_they_were(self.centred, self.names, None)
+            rule = reproduced_by(found.labels, before, cuts=False, given=self.given, beside=beside)
         again = how_found(self.tuning, place, self.search, parameters, found.n_components)
         if self.seen is not self.centred:
             found = replace(found, feature_weights=feature_weights(self.seen, found.labels, found.components.T))

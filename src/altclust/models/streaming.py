@@ -225,7 +225,8 @@ def fit_streamed(
     rule = None
     if tuning is not None or originals is not None:
         before = as_they_were(seen, names, originals)
-        rule = reproduced_by(searched_labels, before, cuts=False, given=seen_given)
+        beside = as_they_were(seen, names, None)
+        rule = reproduced_by(searched_labels, before, cuts=False, given=seen_given, beside=beside)
     if error > 2 * TOLERANCE:
         warnings.warn(
             FitWarning(

@@ -22,6 +22,7 @@ from .trials import Trial
 
 LEAST, MOST_CONTRAST, MOST_MIXTURE = -1.0, 3.0, 2.0  # a criterion beyond counts as much
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
+ALIKE = {"centroids": "residual"}  # sources whose starts resemble each other, so that their agreement tells nothing
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 
@@ -46,7 +47,7 @@ def criteria(
     left = remove_given(X, spec.given) if spec.given else X
     labels = [np.unique(trial.labels, return_inverse=True)[1] for trial in trials]
     alike = nmi_matrix(labels)
-    sources = np.array([trial.source for trial in trials])
+    sources = np.array([ALIKE.get(trial.source, trial.source) for trial in trials])
     contrast = Contrast(len(X), max(trial.n_components for trial in trials), rng)
     rows = []
     for i, (trial, codes) in enumerate(zip(trials, labels, strict=True)):

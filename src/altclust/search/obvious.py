@@ -1,20 +1,24 @@
 """Whether one column, or two, reproduce a view: groups that anybody can see, or a rule that explains clusters.
 
 A view that columns with few values reproduce is an obvious group: a fact about these columns. A split of a column
-with many values remains a discovery, and the rule says what it is.
+with many values remains a discovery, and the rule says what it is. So do clusters that a column of numbers reproduces
+only nearly and that the other columns show as well: in nine ratings that go together, one of them often comes close.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import f_classif
+from sklearn.metrics import f1_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from ..base.backend import Array
@@ -25,12 +29,14 @@ from .null_rows import ATOM, FEW_VALUES
 
 EXACT = 0.995  # agreement that needs no "nearly"
 REPRODUCED = 0.95  # agreement from which columns reproduce a view
+SHOWN = 0.8  # agreement from which other columns show it as well
 PROMISING = 0.85  # agreement of a rule on all columns, below which no two of them are tried
 DEPTH = 2  # of a rule
 WIDE = 60  # columns, beyond which only the most telling are tried
 MOST_ROWS = 5000  # a sample is enough
 MOST_LEVELS = 30  # of a column of text; columns with more are names or identifiers
 LONGEST = 80  # characters of a name
+FOLDS = 3  # of the rows, to predict clusters from other columns
 MOST_CROSSED = 40  # columns with few values whose cross tables are tried
 ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
 
@@ -46,7 +52,8 @@ class Obvious:
     agreement : float
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
-        Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows.
+        Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows: then
+        the view is an obvious group, unless they are numbers that reproduce it only nearly and other columns show it.
     rule : str
         Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
     """
@@ -116,6 +123,7 @@ def reproduced_by(
     *,
     cuts: bool = True,
     given: Sequence[np.ndarray] = (),
+    beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
     """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
 
@@ -134,6 +142,8 @@ def reproduced_by(
         Whether to say where columns with many values are split.
     given : sequence of arrays
         Codes of the given clusterings, or given measurements.
+    beside : DataFrame, optional
+        All columns that were clustered, as numbers: those that are not in the rule may show the view as well.
 
     Returns
     -------
@@ -163,13 +173,29 @@ def reproduced_by(
     used = _promising(codes, columns)
     pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
     within = joint_codes([one[rows] for one in given], len(rows)) if given else None
-    return (
+    rule = (
         _of_values(codes, [[column] for column in listed[:1]])
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
+    if rule is None or beside is None or not rule.few_valued or rule.agreement >= EXACT:
+        return rule
+    numbers = [name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)]
+    others = [one_line(name, LONGEST) not in rule.columns for name in beside.columns]
+    shared = set(rule.columns) <= set(numbers) and _shown(codes, beside.loc[:, others].to_numpy(dtype=float)[rows])
+    return replace(rule, few_valued=not shared)
+
+
+def _shown(codes: np.ndarray, X: Array) -> bool:
+    """Whether a linear discriminant predicts the clusters of left-out rows from these columns."""
+    X = X[:, np.ptp(X, axis=0) > 0]
+    if X.shape[1] == 0 or np.bincount(codes).min() < FOLDS:
+        return False
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    predicted = cross_val_predict(model, X, codes, cv=StratifiedKFold(FOLDS, shuffle=True, random_state=0))
+    return f1_score(codes, predicted, average="macro") >= SHOWN
 
 
 def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:

@@ -22,7 +22,9 @@ from .trials import Trial
 SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
-CLEAR, MIXED = 1.5, 4.0  # below this contrast clusters overlap, and the given means blur them: the score loses this
+CLEAR = 1.5  # below this contrast clusters overlap
+CLOUD = 0.03  # below this gain of a mixture, clusters that overlap are a cut through a cloud
+DOUBT = 4.0  # what overlapping clusters lose if the given means may blur them, and if they are a cut through a cloud
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 KEPT, MOST_KEPT = 4.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 MENU = 5
@@ -43,9 +45,12 @@ def rank(
     """The table of the trials with all criteria, and a score by which to choose; known is that of the first trials."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng, known)], axis=1)
     few = np.minimum(SMALLEST, OF_EQUAL / table["n_clusters"])
-    rejected = (table["smallest"] < few) | (table["overlap"] > ALTERNATIVE)
-    mixed = ~table["subtract_given"] & (table["contrast"] < CLEAR) & bool(spec.given)
-    table["score"] = weighted(table) - MIXED * mixed - REJECTED * rejected - REJECTED * (table["overlap"] > ALTERNATIVE)
+    resembling = table["overlap"] > ALTERNATIVE
+    rejected = (table["smallest"] < few) | resembling
+    overlapping = table["contrast"] < CLEAR
+    blurred = overlapping & ~table["subtract_given"] & bool(spec.given)
+    cut = overlapping & (table["mixture"] < CLOUD)
+    table["score"] = weighted(table) - DOUBT * blurred - DOUBT * cut - REJECTED * rejected - REJECTED * resembling
     if spec.fixed.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
         table["score"] += KEPT * min(len(spec.fixed.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
@@ -58,11 +63,11 @@ def weighted(table: pd.DataFrame) -> pd.Series:
 
 
 def obvious_trials(
-    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: list[np.ndarray]
+    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: list[np.ndarray], beside: pd.DataFrame
 ) -> dict[int, Obvious]:
-    """Those of the best trials that columns with few values reproduce, with the rule."""
+    """Those of the best trials that columns with few values reproduce, and not the columns beside; with the rule."""
     best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]
-    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False, given=given) for i in best}
+    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False, given=given, beside=beside) for i in best}
     return {i: rule for i, rule in rules.items() if rule is not None and rule.few_valued}
 
 

@@ -4,6 +4,7 @@ One objective has many minima, and tables differ in what hides a view. So the ro
 in each of them short fits start from directions that simpler methods find:
 
 - "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
+- "centroids": the same rows, from the directions between the centres of k-means clusters;
 - "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
 - "half-whitened" and "whitened": residuals in principal directions that are made more alike, or equal, in size, for
   views that a few large directions hide;
@@ -30,7 +31,7 @@ from ..core.initialization import spectral_start
 from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
-from .discriminants import DRAWN, STARTS, alternate_discriminants, in_turn, kmeans_directions
+from .discriminants import DRAWN, STARTS, alternate_discriminants, centroid_directions, in_turn, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
 from .kept import KEPT, kept_start
@@ -76,6 +77,7 @@ class Source:
 
 SOURCES = {
     "residual": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY),)),
+    "centroids": Source(True, 0.0, centroid_directions, ((0.7, CLOSELY),)),
     "direct": Source(False, 0.0, kmeans_directions, ((0.7, 0.0), (0.35, 0.0))),
     "half-whitened": Source(True, 0.5, alternate_discriminants, ((0.35, 0.0),)),
     "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
@@ -83,7 +85,7 @@ SOURCES = {
     KEPT: Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
-FOR_MANY = ("residual", "half-whitened", KEPT)
+FOR_MANY = ("residual", "centroids", "half-whitened", KEPT)
 FOR_WIDE = ("residual", "half-whitened", "columns", KEPT)  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
 
@@ -140,6 +142,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
         name = "columns, components" if wide else "components"
         first, *others = [k] if k else [THIN_CLUSTERS[0], *(c for c in THIN_CLUSTERS[1:] if c < n)]
         found.append(Trajectory(name, first, tuple(others)))
+    found.sort(key=lambda trajectory: trajectory.source == "centroids")  # the seed of the others does not depend on it
     return [trajectory for trajectory in found if trajectory.n_clusters < n]
 
 

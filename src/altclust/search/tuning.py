@@ -24,7 +24,7 @@ from ..base.validation import centre, check_rows, check_sizes, column_names, gen
 from ..core.problem import row_space
 from .checkpoints import Checkpoints
 from .heuristics import check_outliers
-from .obvious import Obvious, column_name, few_valued
+from .obvious import Obvious, as_they_were, column_name, few_valued
 from .paper_rule import explain_paper, grid_trajectories, rank_by_quality, run_grid
 from .screening import WIDE, screen
 from .selection import REJECTED, explain_ranking, menu, obvious_trials, rank
@@ -233,7 +233,8 @@ def search_parameters(
             trials, table = trials + more, rank(spec, trials + more, np.random.default_rng(seed), table)
     originals = None if fixed.originals is None else fixed.originals.iloc[rows]
     few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
-    found_in = {} if few is None else obvious_trials(trials, table, few, spec.given)
+    beside = as_they_were(X[rows], names, None)
+    found_in = {} if few is None else obvious_trials(trials, table, few, spec.given, beside)
     rules = tuple({one.columns: one for one in found_in.values()}.values())
     if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
         rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
