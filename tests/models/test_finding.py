@@ -141,7 +141,7 @@ def test_mistakes_get_a_sentence():
         ({"given": "colour"}, "given='colour' is not a column: the table has 'segment', 'spend'"),
         ({"given": ["a"] * 7}, "given='a' is not a column"),
         ({"given": np.zeros(7)}, "given has 7 labels, and the table 120 rows"),
-        ({"ids": "nobody"}, "ids='nobody' is not a column of the table"),
+        ({"ids": "nobody"}, "ids='nobody' is not a column: the table has 'segment'"),
     ):
         with pytest.raises(InputError, match=message):
             find(frame, **arguments)

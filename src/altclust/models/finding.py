@@ -11,14 +11,11 @@ import pandas as pd
 from ..base.errors import InputError
 from ..base.given_labels import given_frame
 from ..base.progress import Callback
-from ..tables import learn_recipe
 from ..tables.frames import as_pandas
-from ..tables.known import as_known, known_columns
-from ..tables.values import known_labels
-from ..tables.values import labels as as_labels
 from .annotated import annotate, annotated_frame, is_annotated
 from .found import ADDED, Found
 from .kdac import KDAC
+from .prepared import Reading
 
 
 def find(
@@ -105,62 +102,32 @@ def find(
         frame = as_pandas(table)
     if ADDED in frame.columns:
         raise InputError(f"table has a column {ADDED!r} already, which the result would replace: rename it.")
-    known, names = _known(frame, given, types)
-    if ids is not None and ids not in frame.columns:
-        raise InputError("is not a column of the table.", argument="ids", value=ids)
-    kept, kept_name = _kept(frame, keep)
-    recipe = learn_recipe(
-        frame,
-        known={*names, *kept_name, *([] if ids is None else [ids])},
-        columns=columns,
-        drop=drop,
-        types=types,
-        encode=encode,
-        impute=impute,
-        log=log,
-        decimal=decimal,
-        standardise=standardise,
-    )
-    X, originals = recipe.apply(frame), recipe.originals(frame)
+    names, labels = _given(frame, given)
+    reading = Reading(columns, drop, types, encode, impute, log, decimal, standardise)
+    rows = reading.prepare(frame, names, more=labels, keep=keep, ids=ids)
     options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}
-    first = None
+    known, first = rows.given, None
     if known is None:
-        first = np.asarray(KDAC(n_clusters, **options).fit(X, originals=originals).labels_)
+        first = np.asarray(rows.fit(KDAC(n_clusters, **options), None).labels_)
         known = pd.DataFrame({"first_view": first.astype(str)})
-    model = KDAC(n_clusters, **options).fit(X, as_known(known), keep=kept, originals=originals)
-    found = Found(
-        model, table, frame, recipe, X, known, first, None if ids is None else as_labels(frame[ids]), kept_name
-    )
+    model = rows.fit(KDAC(n_clusters, **options), known)
+    found = Found(model, table, frame, rows.recipe, rows.X, known, first, rows.ids, rows.kept)
     if is_annotated(table):
         annotate(table, ADDED, found.labels)
     return found.tested(callback) if significance else found
 
 
-def _known(frame: pd.DataFrame, given: Any, types: Mapping[str, str] | None) -> tuple[pd.DataFrame | None, list[str]]:
-    """The labels that are given, and the columns that they come from."""
+def _given(frame: pd.DataFrame, given: Any) -> tuple[list[str], pd.DataFrame | None]:
+    """The names of the columns that are given, or the labels that are not in the table."""
     if given is None:
-        return None, []
+        return [], None
     if isinstance(given, str):
         given = [given]
-    if isinstance(given, list | tuple) and given and all(isinstance(name, str) for name in given):
-        absent = [name for name in given if name not in frame.columns]
-        if not absent:
-            return known_columns(frame[list(given)], types), list(given)
-        if len(given) != len(frame):
-            problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
-            raise InputError(problem, argument="given", value=absent[0])
+    texts = isinstance(given, list | tuple) and given and all(isinstance(one, str) for one in given)
+    if texts and (len(given) != len(frame) or all(name in frame.columns for name in given)):
+        return list(given), None
     labels = given_frame(given)
     if len(labels) != len(frame):
         raise InputError(f"has {len(labels)} labels, and the table {len(frame)} rows.", argument="given")
     named = [str(name) if isinstance(name, str) else f"given {i}" for i, name in enumerate(labels.columns, 1)]
-    return known_columns(labels.set_axis(named, axis=1).set_axis(frame.index), types), []
-
-
-def _kept(frame: pd.DataFrame, keep: Any) -> tuple[Any, tuple[str, ...]]:
-    """What the clusters should agree with, and the column that it comes from."""
-    if not isinstance(keep, str):
-        return keep, ()
-    if keep not in frame.columns:
-        problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
-        raise InputError(problem, argument="keep", value=keep)
-    return known_labels(frame[keep]), (keep,)
+    return [], labels.set_axis(named, axis=1)

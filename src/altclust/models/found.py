@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,12 +18,12 @@ from ..report import summarise, write_report
 from ..report.columns import FIELDS, listed_columns
 from ..tables import Recipe
 from ..tables.frames import as_pandas, with_column
-from ..tables.other_columns import other_columns
 from ..tables.readable import readable
 from .annotated import annotate, annotated_frame, is_annotated
 from .candidates import Candidate
 from .display import CELL, HEAD, picture
 from .kdac import KDAC
+from .prepared import unused_columns
 
 ADDED = "alternative"  # the new column
 
@@ -186,20 +185,3 @@ class Found:
             for cluster in self.summary["clusters"]
         )
         return f"<p>{escape(self.verdict)}</p><table>{rows}</table>{picture(self.plot, 2)}"
-
-
-def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
-    """The columns of a table that had no part in a model and can confirm it; None if there are none.
-
-    Parameters
-    ----------
-    model : KDAC
-        Fitted to the numbers that the recipe made.
-    frame : DataFrame
-        The table.
-    recipe : Recipe
-    known : iterable of str
-        The columns that were given, or that name rows.
-    """
-    aside = model._left_aside()
-    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *known])

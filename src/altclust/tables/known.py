@@ -38,7 +38,7 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
     """
     found = {}
     for name, cells in known.items():
-        chosen = [kind for pattern, kind in (types or {}).items() if fnmatchcase(str(name), pattern)]
+        chosen = [kind for pattern, kind in (types or {}).items() if pattern == name or fnmatchcase(str(name), pattern)]
         kind = chosen[-1] if chosen else None
         typed = column_type(cells)
         numbers = None if kind in LABELLED or typed.numerals is None else typed.numerals.values

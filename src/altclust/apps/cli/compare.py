@@ -55,9 +55,9 @@ def compare(
         raise UsageError(f"--given {numbers[0]} {problem}")
     with claim(task, options, FILES), live("Running every method") as bar:
         found = run(
-            task.X,
+            task.prepared.X,
             task.given,
-            counts=task.recipe.counts(task.table.frame),
+            counts=task.prepared.recipe.counts(task.table.frame),
             methods=wanted,
             n_clusters=clusters,
             timeout=timeout,
@@ -86,12 +86,12 @@ def _column(method: str) -> str:
 
 def _write(task: Task, found: Comparison) -> dict[str, Any]:
     new = found.labels.rename(columns=_column)
-    given = [] if task.given is None else check_given(task.given, len(task.X))
+    given = [] if task.given is None else check_given(task.given, len(task.prepared.X))
     page = render_comparison(
         found.table,
         found.labels,
         found.agreement,
-        _places(task.X.to_numpy(), given),
+        _places(task.prepared.X.to_numpy(), given),
         task.given,
         name=task.table.name,
         command=command_line(again=True),

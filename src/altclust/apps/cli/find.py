@@ -16,12 +16,12 @@ from rich.table import Table
 
 from ...core.kernel_choice import KERNELS
 from ...models.kdac import KDAC
-from ...tables.known import as_known, measured
+from ...tables.known import measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
 from .results import FIND_FILES, answer, write_results
 from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, plain, say, start_searchers
-from .task import Task, UsageError, as_json, other_columns_of, prepare
+from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
 Examples:
@@ -95,18 +95,13 @@ def find(
         with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
             if task.given is None:
                 bar.stage("Clustering the table first")
-                first = (
-                    _model(options, bar, {"n_clusters": fixed.get("n_clusters", "auto")})
-                    .fit(task.X, originals=task.originals)
-                    .labels_
-                )
+                clusters_only = {"n_clusters": fixed.get("n_clusters", "auto")}
+                first = task.prepared.fit(_model(options, bar, clusters_only), None).labels_
                 task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
                 counts = ", ".join(map(str, np.bincount(first)))
                 say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
                 bar.stage(SEARCHING)
-            model = _model(options, bar, fixed | chosen).fit(
-                task.X, as_known(task.given), keep=task.keep, originals=task.originals
-            )
+            model = task.prepared.fit(_model(options, bar, fixed | chosen), task.given)
             choose_view(model, view, bar.interrupted)
             early = bar.interrupted
         shown = not (options.as_json or options.quiet)
@@ -116,7 +111,7 @@ def find(
         tested = significance and not early
         with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
             if tested:
-                model.assess_significance(bar.update, witnesses=other_columns_of(task, model))
+                model.assess_significance(bar.update, witnesses=task.prepared.others(model))
                 early = bar.interrupted
             bar.write()
             figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
@@ -159,7 +154,7 @@ def read_parameters(
         columns, scaled = list(content["directions"]), content["standardise"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
-    if columns != list(task.X.columns):
+    if columns != list(task.prepared.X.columns):
         raise UsageError(f"--parameters {file} is for the columns {', '.join(columns)}: run `altclust tune` again.")
     if scaled != standardise:
         raise UsageError(f"--parameters {file} is for {'--' if scaled else '--no-'}standardise: pass that option too.")

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from ...files.manifest import is_unchanged, read_manifest
+from ...models.prepared import PreparedTable
 from ...report import write_report
 from ...tables.values import known_labels, labels
 from .files import write_report_file
@@ -58,7 +59,7 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     names = [name for name in figures["given"] if name in rows.frame.columns]
     given = rows.frame[names].apply(known_labels) if names else None
     ids = None if id is None else labels(rows.frame[id])
-    task = Task(rows, recipe, recipe.apply(rows.frame), given, ids, folder)
+    task = Task(rows, PreparedTable(rows.frame, recipe, given, ids), given, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     summaries = summaries_of(task, views, command_line(again=True), own)
     write_report_file(target, lambda path: write_report(path, *summaries))

@@ -64,7 +64,7 @@ def write_results(
     all_views : bool
         Whether to add a column for each other view on the menu of a model, named after its number there.
     """
-    new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.X.index)
+    new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.prepared.X.index)
     for name, model in views.items() if all_views else ():
         chosen = chosen_number(model)
         others = {i: one.labels for i, one in enumerate(model.candidates_, 1) if i != chosen}
@@ -90,13 +90,13 @@ def write_results(
         "altclust": version("altclust"),
         "command": command_line(),
         "table": task.table.name,
-        "rows": len(task.X),
-        "features": task.X.shape[1],
+        "rows": len(task.prepared.X),
+        "features": task.prepared.X.shape[1],
         "given": [] if task.given is None else list(task.given.columns),
         "views": described[: len(views)],
         "rejected": described[-1] if rejected is not None else None,
         "stopped": stopped,
-        "recipe": task.recipe.to_dict(),
+        "recipe": task.prepared.recipe.to_dict(),
     }
     with writing(task, FILES) as files:
         for name, model in views.items():
@@ -116,22 +116,22 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
     """The summaries for the report; own: whether the models were fitted to these rows."""
     known = {} if task.given is None else dict(task.given.items())
     added = [name for name in task.table.frame.columns if re.fullmatch(rf"({VIEWS})(_\d+)?", name)]
-    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"), task.recipe)
+    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"), task.prepared.recipe)
     summaries = []
     for name, model in views.items():
-        labels = np.asarray(model.labels_ if own else model.predict(task.X))
+        labels = np.asarray(model.labels_ if own else model.predict(task.prepared.X))
         summaries.append(
             summarise(
                 model,
-                task.X,
+                task.prepared.X,
                 pd.DataFrame(known) if known else None,
                 labels=labels,
                 values=values,
-                ids=task.ids,
+                ids=task.prepared.ids,
                 name=task.table.name,
                 alternative=name,
-                decisions=task.recipe.sentences,
-                listing=task.recipe.listing,
+                decisions=task.prepared.recipe.sentences,
+                listing=task.prepared.recipe.listing,
                 command=command,
                 significance=model._view.significance is not None,  # not where it was switched off or interrupted
                 predicted=not own,
@@ -164,8 +164,8 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
 def answer(task: Task, model: KDAC, why: str | None = None) -> dict[str, Any]:
     """What a view is, without anything that takes long: its significance and its optimality."""
     known = [] if task.given is None else list(task.given.columns)
-    labelled = alternative_labelling("", model.labels_, len(task.X), model.n_clusters_, None)
-    values = readable(task.table.frame.drop(columns=known, errors="ignore"), task.recipe)
+    labelled = alternative_labelling("", model.labels_, len(task.prepared.X), model.n_clusters_, None)
+    values = readable(task.table.frame.drop(columns=known, errors="ignore"), task.prepared.recipe)
     clusters = describe_clusters(collapse(labelled), values)
     return _plain_figures(model, why) | {"descriptions": [cluster["sentence"] for cluster in clusters]}
 
@@ -230,6 +230,6 @@ def _picture(path: Path, model: KDAC, task: Task) -> None:
     from ...report.plotting import plot_views
 
     given = None if task.given is None else task.given.iloc[:, 0]
-    figure = plot_views(np.asarray(model.transform(task.X)), given, model.labels_)[0].figure
+    figure = plot_views(np.asarray(model.transform(task.prepared.X)), given, model.labels_)[0].figure
     figure.savefig(path, dpi=150)
     plt.close(figure)

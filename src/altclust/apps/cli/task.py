@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,10 @@ from ...base.errors import InputError, sentence
 from ...base.given_labels import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.found import unused_columns
-from ...models.kdac import KDAC
-from ...tables import Recipe, Table, learn_recipe, read_table
-from ...tables.known import known_columns, measured
-from ...tables.values import known_labels, labels
+from ...models.prepared import PreparedTable, Reading
+from ...tables import Recipe, Table, read_table
+from ...tables.known import measured
+from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
 
@@ -50,32 +48,18 @@ class Task:
     ----------
     table : Table
         As it was read.
-    recipe : Recipe
-        How it becomes numbers.
-    X : DataFrame
-        The numbers.
+    prepared : PreparedTable
+        Its rows as numbers.
     given : DataFrame or None
-        Labels as text, None where unknown; measurements as numbers.
-    ids : Series or None
-        The rows' names.
+        What the results differ from: what was given, or the view that was found first.
     out : Path
         Folder, which need not exist yet.
-    keep : Series or None
-        Labels with which the result should agree, None where unknown.
     """
 
     table: Table
-    recipe: Recipe
-    X: pd.DataFrame
+    prepared: PreparedTable
     given: pd.DataFrame | None
-    ids: pd.Series | None
     out: Path
-    keep: pd.Series | None = None
-
-    @cached_property
-    def originals(self) -> pd.DataFrame | None:
-        """The clustered columns with few values as they were."""
-        return self.recipe.originals(self.table.frame)
 
 
 def as_json(content: dict[str, Any]) -> str:
@@ -117,36 +101,26 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         raise UsageError(
             f"{options.table} already has a column {clash[0]!r}, which the result would overwrite: rename it."
         )
-    given = read_given(options, frame)
+    reading = Reading(
+        columns=options.columns or (),
+        drop=options.drop or (),
+        types=parsed_types(options.types or []),
+        encode=options.encode,
+        impute=options.impute,
+        log="auto" if options.log == ["auto"] else options.log or (),
+        decimal=options.decimal,
+        standardise=options.standardise,
+    )
+    more = read_given_file(options, frame)
     try:
-        recipe = learn_recipe(
-            frame,
-            known={*(options.given or []), *named, *kept},
-            columns=options.columns or (),
-            drop=options.drop or (),
-            types=parsed_types(options.types or []),
-            encode=options.encode,
-            impute=options.impute,
-            log="auto" if options.log == ["auto"] else options.log or (),
-            decimal=options.decimal,
-            standardise=options.standardise,
-        )
+        prepared = reading.prepare(frame, options.given or (), more=more, keep=keep, ids=options.id)
     except InputError as error:
         raise UsageError(f"{options.table}: {in_options(error)}") from error
     if len(frame) < 2:
         raise UsageError(f"{options.table} has 1 row: a clustering needs at least 2.")
-    print_reading(table, recipe, given)
-    _check_labels(given)
-    ids = None if options.id is None else labels(frame[options.id])
-    labelled = None if keep is None else known_labels(frame[keep])
-    return Task(table, recipe, recipe.apply(frame), given, ids, out, labelled)
-
-
-def other_columns_of(task: Task, model: KDAC) -> pd.DataFrame | None:
-    """The columns of the table that are neither given nor clustered nor the rows' names; None if there are none."""
-    known = [] if task.given is None else list(task.given.columns)
-    named = [str(one.name) for one in (task.ids, task.keep) if one is not None]
-    return unused_columns(model, task.table.frame, task.recipe, [*known, *named])
+    print_reading(table, prepared.recipe, prepared.given)
+    _check_labels(prepared.given)
+    return Task(table, prepared, prepared.given, out)
 
 
 def parsed_types(pairs: list[str]) -> dict[str, str]:
@@ -218,42 +192,33 @@ def check_column(option: str, name: str, frame: pd.DataFrame, where: Path) -> No
         raise UsageError(f"--{option} {name!r} is not a column of {where}: {there}")
 
 
-def read_given(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Columns of labels from the table and from the other file."""
-    known = frame[list(dict.fromkeys(options.given or []))]
-    if options.given_file is not None:
-        source = read(options.given_file)
-        other = source.frame
-        if options.id is not None:
-            check_column("id", options.id, other, options.given_file)
-            ids = labels(other.pop(options.id))
-            other = other[ids.notna()].set_index(ids[ids.notna()])  # without an id, a row matches no other
-            if other.index.duplicated().any():
-                twice = other.index[other.index.duplicated()][0]
-                raise UsageError(
-                    f"--given-file {options.given_file} has two rows with {options.id} {twice!r}: remove one."
-                )
-            other = other.reindex(labels(frame[options.id])).set_axis(frame.index)
-        elif len(other) < len(frame) <= len(other) + source.blank_end:
-            other = other.reindex(frame.index)  # the last rows are unknown
-        if len(other) != len(frame):
-            raise UsageError(
-                f"--given-file {options.given_file} has {len(other)} rows, and {options.table} has {len(frame)}: pass "
-                "one row for each, or --id with a column that both have."
-            )
-        clash = [name for name in other.columns if name in frame.columns]
-        if clash:
-            raise UsageError(
-                f"--given-file {options.given_file} and {options.table} both have a column {clash[0]!r}: rename one."
-            )
-        known = known.assign(**{name: other[name].to_numpy() for name in other.columns})
-    if not known.shape[1]:
+def read_given_file(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | None:
+    """The columns of --given-file, with a row for each row of the table."""
+    if options.given_file is None:
         return None
-    types = parsed_types(options.types or [])
-    try:
-        return known_columns(known, types)
-    except InputError as error:
-        raise UsageError(in_options(error)) from error
+    source = read(options.given_file)
+    other = source.frame
+    if options.id is not None:
+        check_column("id", options.id, other, options.given_file)
+        ids = labels(other.pop(options.id))
+        other = other[ids.notna()].set_index(ids[ids.notna()])  # without an id, a row matches no other
+        if other.index.duplicated().any():
+            twice = other.index[other.index.duplicated()][0]
+            raise UsageError(f"--given-file {options.given_file} has two rows with {options.id} {twice!r}: remove one.")
+        other = other.reindex(labels(frame[options.id])).set_axis(frame.index)
+    elif len(other) < len(frame) <= len(other) + source.blank_end:
+        other = other.reindex(frame.index)  # the last rows are unknown
+    if len(other) != len(frame):
+        raise UsageError(
+            f"--given-file {options.given_file} has {len(other)} rows, and {options.table} has {len(frame)}: pass "
+            "one row for each, or --id with a column that both have."
+        )
+    clash = [name for name in other.columns if name in frame.columns]
+    if clash:
+        raise UsageError(
+            f"--given-file {options.given_file} and {options.table} both have a column {clash[0]!r}: rename one."
+        )
+    return other
 
 
 def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> None:

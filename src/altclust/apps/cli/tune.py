@@ -55,7 +55,7 @@ def tune(
         check_can_write("--resume", resume)
     with claim(task, options, FILES), live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
-            task.X,
+            task.prepared.X,
             as_known(task.given),
             n_clusters=clusters,
             n_components=components,
@@ -100,7 +100,7 @@ def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]
         "score": tuning.score,
         "reasons": tuning.reasons,
         "standardise": standardise,
-        "directions": {str(c): row.tolist() for c, row in zip(task.X.columns, directions, strict=True)},
+        "directions": {str(c): row.tolist() for c, row in zip(task.prepared.X.columns, directions, strict=True)},
     }
 
 

@@ -17,7 +17,7 @@ from .files import claim
 from .options import Out, Significance, TableOptions, with_table_options
 from .results import VIEWS_FILES, write_results
 from .screen import COMPARING, INTERRUPTED, Live, Stopped, live, plain, printable, say, start_searchers
-from .task import Task, UsageError, as_json, other_columns_of, prepare
+from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
 Examples:
@@ -54,14 +54,14 @@ def views(
             callback=lambda i, model: _test(i, model, bar, significance),
             on_found=lambda i, model: _announce(i, model, bar, significance),
             random_state=options.seed,
-        ).fit(task.X, as_known(task.given), originals=task.originals)
+        ).fit(task.prepared.X, as_known(task.given), originals=task.prepared.originals)
         early = bar.interrupted
         if early and not found.views_:
             raise Stopped
         bar.write()
         for model in [*found.views_, *([] if found.rejected_ is None else [found.rejected_])]:
             if model._view.significance is not None:
-                model.assess_significance(witnesses=other_columns_of(task, model))
+                model.assess_significance(witnesses=task.prepared.others(model))
         named = {f"view_{i}": model for i, model in enumerate(found.views_, 1)}
         figures = write_results(task, named, stopped=found.stopped_, rejected=found.rejected_)
     if options.as_json:

@@ -1,0 +1,142 @@
+"""A table as it is clustered: how it is to be read, its rows as numbers, what is known, and what had no part in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from ..base.errors import InputError
+from ..tables import Recipe, learn_recipe
+from ..tables.known import as_known, known_columns
+from ..tables.other_columns import other_columns
+from ..tables.values import known_labels
+from ..tables.values import labels as as_labels
+from .kdac import KDAC
+
+
+@dataclass(frozen=True)
+class PreparedTable:
+    """A table and how it becomes numbers.
+
+    Attributes
+    ----------
+    frame : DataFrame
+    recipe : Recipe
+        How it becomes numbers.
+    given : DataFrame or None
+        Labels as text, None where unknown; measurements as numbers.
+    ids : Series or None
+        The rows' names.
+    keep : Series, labels, Links or None
+        What the clusters should agree with.
+    kept : tuple of str
+        The column that it comes from, if it is one.
+    """
+
+    frame: pd.DataFrame
+    recipe: Recipe
+    given: pd.DataFrame | None = None
+    ids: pd.Series | None = None
+    keep: Any = None
+    kept: tuple[str, ...] = ()
+
+    @cached_property
+    def X(self) -> pd.DataFrame:
+        """The rows as numbers, shape (n, d)."""
+        return self.recipe.apply(self.frame)
+
+    @cached_property
+    def originals(self) -> pd.DataFrame | None:
+        """The clustered columns with few values as they are in the table; None if there are none."""
+        return self.recipe.originals(self.frame)
+
+    def fit(self, model: KDAC, known: pd.DataFrame | None) -> KDAC:
+        """Fit a model that differs from what is known; with nothing to differ from, nothing is kept either."""
+        keep = None if known is None else self.keep
+        return model.fit(self.X, as_known(known), keep=keep, originals=self.originals)
+
+    def others(self, model: KDAC) -> pd.DataFrame | None:
+        """The columns that had no part in a model and can confirm it; None if there are none."""
+        given = [] if self.given is None else self.given.columns
+        ids = [] if self.ids is None else [str(self.ids.name)]
+        return unused_columns(model, self.frame, self.recipe, [*given, *self.kept, *ids])
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read: what `altclust.find`, the command line and the page let people choose.
+
+    The attributes are the arguments of `altclust.tables.learn_recipe`.
+    """
+
+    columns: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    types: Mapping[str, str] | None = None
+    encode: bool = True
+    impute: bool = True
+    log: str | Sequence[str] = ()
+    decimal: str | None = None
+    standardise: bool = True
+
+    def prepare(
+        self,
+        frame: pd.DataFrame,
+        given: Sequence[str] = (),
+        *,
+        more: pd.DataFrame | None = None,
+        keep: Any = None,
+        ids: str | None = None,
+    ) -> PreparedTable:
+        """Read a table.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        given : sequence of str
+            Its columns with known clusters or measurements.
+        more : DataFrame, optional
+            Known clusters and measurements that are not in the table, with a row for each of its rows.
+        keep : str, labels, or `altclust.Links`, optional
+            What the clusters should agree with, or the column with it.
+        ids : str, optional
+            The column with row names.
+        """
+        given, kept = list(dict.fromkeys(given)), (keep,) if isinstance(keep, str) else ()
+        named = [("given", name) for name in given] + [("keep", name) for name in kept]
+        named += [] if ids is None else [("ids", ids)]
+        for argument, name in named:
+            if name not in frame.columns:
+                problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
+                raise InputError(problem, argument=argument, value=name)
+        known = frame[given]
+        if more is not None:
+            known = pd.concat([known, more.set_axis(frame.index)], axis=1)
+        return PreparedTable(
+            frame,
+            given=known_columns(known, self.types) if known.shape[1] else None,
+            recipe=learn_recipe(frame, known={name for _, name in named}, **vars(self)),
+            ids=None if ids is None else as_labels(frame[ids]),
+            keep=known_labels(frame[keep]) if kept else keep,
+            kept=kept,
+        )
+
+
+def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
+    """The columns of a table that had no part in a model and can confirm it; None if there are none.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted to the numbers that the recipe made.
+    frame : DataFrame
+        The table.
+    recipe : Recipe
+    known : iterable of str
+        The columns that were given, or that name rows.
+    """
+    aside = model._left_aside()
+    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *known])
