@@ -17,7 +17,7 @@ from altclust.apps.web.jobs import Job
 from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import open_table
 from altclust.datasets import penguins
-from altclust.models.found import unused_columns
+from altclust.models.prepared import unused_columns
 from altclust.report.columns import listed_columns
 
 
@@ -42,12 +42,13 @@ def test_the_function_the_command_line_and_the_page_agree_on_the_penguins(tmp_pa
     assert np.array_equal(found.labels, by_command)
     assert np.array_equal(found.labels, view.labels)
     listed = found.columns.to_dict("records")
-    assert listed_columns(view.model, study.recipe.listing) == listed
+    assert listed_columns(view.model, study.prepared.recipe.listing) == listed
     assert [one[:2] for one in figures["recipe"]["listing"]] == [[one["column"], one["type"]] for one in listed]
     columns = [[one.columns for one in model.candidates_] for model in (found.model, view.model)]
     assert columns[0] == columns[1] == [tuple(one["columns"]) for one in figures["views"][0]["candidates"]]
     unused = [
-        unused_columns(model, study.table.frame, study.recipe, ["species"]) for model in (found.model, view.model)
+        unused_columns(model, study.table.frame, study.prepared.recipe, ["species"])
+        for model in (found.model, view.model)
     ]
     assert list(unused[0].columns) == list(unused[1].columns)
     assert "sex" in unused[0].columns  # left aside: its values are obvious groups

@@ -17,6 +17,8 @@ from ..tables.values import known_labels
 from ..tables.values import labels as as_labels
 from .kdac import KDAC
 
+ROLES = {"given": "given", "keep": "to agree with", "ids": "row names"}  # what columns are used as, by the argument
+
 
 @dataclass(frozen=True)
 class PreparedTable:
@@ -118,7 +120,7 @@ class Reading:
         return PreparedTable(
             frame,
             given=known_columns(known, self.types) if known.shape[1] else None,
-            recipe=learn_recipe(frame, known={name for _, name in named}, **vars(self)),
+            recipe=learn_recipe(frame, known={name: ROLES[argument] for argument, name in named}, **vars(self)),
             ids=None if ids is None else as_labels(frame[ids]),
             keep=known_labels(frame[keep]) if kept else keep,
             kept=kept,

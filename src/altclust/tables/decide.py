@@ -27,7 +27,7 @@ LONGEST = 200  # characters of each
 def learn_recipe(
     frame: pd.DataFrame,
     *,
-    known: Collection[str] = (),
+    known: Collection[str] | Mapping[str, str] = (),
     columns: Sequence[str] = (),
     drop: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
@@ -42,8 +42,8 @@ def learn_recipe(
     Parameters
     ----------
     frame : DataFrame
-    known : collection of str
-        Columns that are not features: what is given, and row names.
+    known : collection of str, or dict of str to str
+        Columns that are not features: what is given, or what each of them is used as, such as row names.
     columns : sequence of str
         Those to use, by name or pattern such as ``gene_*``; if empty, all that are measurements or have few values.
     drop : sequence of str
@@ -82,15 +82,17 @@ def learn_recipe(
     dropped = _matching(frame, drop, "drop")
     wanted = {name: kind for pattern, kind in (types or {}).items() for name in _matching(frame, [pattern], "types")}
     logged = [] if log == "auto" else _matching(frame, [log] if isinstance(log, str) else log, "log")
+    roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
     notes, used, levels = _Notes(), [], {}
     for name in map(str, frame.columns):
         typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
         if name in asked and name not in wanted:
             typed = _because_asked(typed, len(frame))
-        reason = "known" if name in known else "as asked" if name in dropped or (asked and name not in asked) else ""
+        reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
         reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
         if reason:
-            notes.leave_out(name, typed, reason, told=name not in known and not (asked and name not in asked))
+            told = name not in roles and not (asked and name not in asked)
+            notes.leave_out(name, typed, roles.get(name, "left out"), reason, told)
             continue
         column, codes = _column(frame[name], typed, name in logged, log == "auto", standardise, notes)
         used.append(column)
@@ -121,10 +123,8 @@ class _Notes:
     logged: list[str] = field(default_factory=list)
     listing: list[Listed] = field(default_factory=list)
 
-    def leave_out(self, name: str, typed: TypedColumn, reason: str, told: bool) -> None:
-        use = "given" if reason == "known" else "left out"
-        why = "known: the given clusters, or row names" if reason == "known" else reason
-        self.listing.append(Listed(name, typed.kind, use, why))
+    def leave_out(self, name: str, typed: TypedColumn, use: str, reason: str, told: bool) -> None:
+        self.listing.append(Listed(name, typed.kind, use, reason))
         if told:
             self.out[name] = reason
 

@@ -18,6 +18,17 @@ def choose_clusters(page, number):
     page.get_by_role("option", name=f"Number of clusters: {number}", exact=True).click()
 
 
+def choose_type(page, row, kind):
+    """Change a type in the list of columns, which is drawn on a canvas."""
+    page.wait_for_timeout(1000)  # the list is drawn anew after a change
+    grid = page.get_by_test_id("stDataFrame").first
+    grid.scroll_into_view_if_needed()
+    types = grid.get_by_role("columnheader", name="type").bounding_box()
+    box = grid.bounding_box()
+    page.mouse.dblclick(types["x"] + types["width"] / 2, box["y"] + 35 * (row + 1) + 17)
+    page.get_by_role("option", name=kind, exact=True).click()
+
+
 def find(page):
     page.get_by_role("button", name="Find alternative").click()
     page.get_by_role("heading", name="New clusters").wait_for()

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 import altclust.apps.web
 from altclust.apps.web.serve import TABLE
 from altclust.core.metrics import nmi
+from altclust.models.prepared import Reading
 
 PAGE = Path(altclust.apps.web.__file__).with_name("page.py")
 
@@ -34,8 +35,12 @@ def finished(page):
     return session
 
 
+def chooser(page, label):
+    return next(one for one in (*page.selectbox, *page.multiselect) if one.label == label)
+
+
 def found(page):
-    page.selectbox[0].set_value(2)
+    chooser(page, "Number of new clusters").set_value(2)
     page.button(key="find").click().run()
     return finished(page)
 
@@ -151,6 +156,63 @@ def test_a_mistake_is_told_in_one_sentence(page):
     page.button(key="find").click().run()
     finished(page)
     assert "No column can be clustered" in page.error[0].value
+
+
+def edited(page, column, kind):
+    """Choose a type, as the list of columns in the browser does."""
+    page.session_state["session"].choose_type(column, kind)
+    page.run()
+    assert not page.exception
+    return page.dataframe[0].value.set_index("column")
+
+
+def test_the_type_of_a_column_is_chosen_and_stays_until_another_table_is_opened(page):
+    listed = edited(page, "age", "identifier")
+    assert listed.loc["age", ["type", "used as", "why"]].tolist() == ["identifier", "left out", "identifier"]
+    page.checkbox[0].uncheck().run()  # any other change
+    assert page.dataframe[0].value.set_index("column").loc["age", "type"] == "identifier"
+    session = found(page)
+    assert "age" not in session.study.prepared.X
+    assert edited(page, "age", None).loc["age", "type"] == "number"
+    edited(page, "age", "category")
+    page.get("button_group")[0].set_value("An example").run()
+    assert session.types == {}
+
+
+def test_a_wrong_type_costs_nothing(page):
+    listed = edited(page, "segment", "date")
+    assert "types='date' asks for dates" in page.warning[0].value.replace("\\", "")
+    assert listed["type"].tolist() == ["date", *["automatic"] * 5]
+    assert "row 4" in listed
+    listed = edited(page, "segment", None)
+    assert not page.warning
+    assert listed.loc["segment", ["type", "used as"]].tolist() == ["category", "given"]
+
+
+def test_logarithms_decimal_mark_and_columns_to_leave_out_are_chosen(page):
+    chooser(page, "Columns to leave out").set_value(["visits"]).run()
+    chooser(page, "Logarithms").set_value("Of chosen columns").run()
+    chooser(page, "Logarithms of").set_value(["height"]).run()
+    chooser(page, "Decimal mark").set_value("Comma: 1,5").run()
+    listed = page.dataframe[0].value.set_index("column")
+    assert listed.loc[["visits", "height"], "used as"].tolist() == ["left out", "logarithms"]
+    assert found(page).study.choices.reading == Reading(drop=("visits",), log=("height",), decimal=",", types={})
+    chooser(page, "Logarithms of").set_value(["spend"]).run()
+    assert "log='spend' cannot be taken" in page.warning[0].value.replace("\\", "")
+    page.button(key="find").click().run()
+    assert "log='spend' cannot be taken" in finished(page).problem
+    chooser(page, "Logarithms").set_value("Automatic").run()
+    assert not page.warning
+
+
+def test_a_column_to_agree_with_is_no_feature(page):
+    chooser(page, "Labels to agree with").set_value("age").run()
+    assert page.dataframe[0].value.set_index("column").loc["age", "used as"] == "to agree with"
+    assert "age" not in chooser(page, "Columns to leave out").options
+    session = found(page)
+    assert session.study.choices.keep == "age"
+    page.multiselect[0].set_value(["segment", "age"]).run()
+    assert chooser(page, "Labels to agree with").value is None
 
 
 def test_a_column_that_becomes_known_is_no_longer_looked_at(page):

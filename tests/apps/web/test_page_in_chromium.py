@@ -21,7 +21,17 @@ import pytest
 pytest.importorskip("streamlit", reason="streamlit is not installed")
 pytest.importorskip("plotly", reason="plotly is not installed")
 
-from tests.apps.web.page_steps import both_charts, brush, choose_clusters, colour_by, find, keep_picture, taken, upload
+from tests.apps.web.page_steps import (
+    both_charts,
+    brush,
+    choose_clusters,
+    choose_type,
+    colour_by,
+    find,
+    keep_picture,
+    taken,
+    upload,
+)
 from tests.browser import chromium, needs_chromium
 
 from altclust.core.metrics import nmi
@@ -214,6 +224,27 @@ def test_both_charts_are_seen_without_scrolling_and_can_be_coloured_by_a_column(
     page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
     page.get_by_text("The columns behind it, in their own units").wait_for()
     assert page.locator(".js-plotly-plot .boxlayer").count() >= 2
+
+
+def test_the_type_of_a_column_is_changed_in_the_list(visit, customers_csv):
+    page = visit(viewport={"width": 1280, "height": 900})
+    upload(page, "customers.csv", customers_csv.read_bytes())
+    page.get_by_text("Used as numbers: spend, visits, returns, age, height.").wait_for()
+    choose_type(page, 4, "identifier")
+    page.get_by_text("Left out: age (identifier).").wait_for()
+    choose_type(page, 0, "date")
+    page.get_by_role("alert").filter(has_text="asks for dates").wait_for()
+    choose_type(page, 0, "automatic")
+    page.get_by_text("Left out: age (identifier).").wait_for()
+    keep_picture(page, "types")
+    choose_clusters(page, 2)
+    find(page)
+    figures = json.loads(taken(page, "Figures")[1])
+    assert "age" not in [one["name"] for one in figures["views"][0]["weights"]]
+    reading = page.get_by_text("How the table is read")
+    reading.click()
+    choose_type(page, 4, "automatic")
+    page.get_by_text("Used as numbers: spend, visits, returns, age, height.").wait_for()  # it stays open
 
 
 @pytest.mark.slow

@@ -122,8 +122,8 @@ def test_the_result_of_a_test_is_kept_while_its_view_is_there(study):
 def test_minus_one_among_whole_numbers_is_unknown():
     frame = "label,x,y\n" + "".join(f"{i % 3 - 1},{i % 7},{i * i % 11}\n" for i in range(60))
     study = Study(read_table(io.BytesIO(frame.encode()), "t.csv"), Choices(("label",)))
-    assert study.given["label"].isna().sum() == 20
-    assert set(study.given["label"].dropna()) == {"0", "1"}
+    assert study.prepared.given["label"].isna().sum() == 20
+    assert set(study.prepared.given["label"].dropna()) == {"0", "1"}
 
 
 def test_names_appear_in_everything_that_is_taken_home(study):
@@ -186,5 +186,5 @@ def test_a_large_table_is_drawn_in_part_and_says_so():
 
 def _fixed(study):
     """A view without a search."""
-    model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(study.X, study.given)
-    return View(model, model, np.asarray(model.labels_), study.given)
+    model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(study.prepared.X, study.prepared.given)
+    return View(model, model, np.asarray(model.labels_), study.prepared.given)

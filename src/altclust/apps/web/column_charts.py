@@ -36,7 +36,7 @@ def column_charts(study: Study, summary: dict[str, Any]) -> list[ColumnChart]:
     names = [entry["name"] for entry in summary["legend"] if entry["code"] >= 0]
     carrying = [one["name"] for one in summary["weights"] if one["weight"] >= LEAST_WEIGHT]
     there = {text(name): study.values.iloc[rows, j] for j, name in enumerate(study.values.columns)}
-    few = {text(column.name): column.levels for column in study.recipe.columns if column.levels}
+    few = {text(column.name): column.levels for column in study.prepared.recipe.columns if column.levels}
     columns = [there[name] for name in carrying if name in there][:MOST_CHARTS]
     measured = [cells for cells in columns if text(cells.name) not in few]
     charts = [pair(measured[0], measured[1], codes, names)] if len(measured) > 1 else []

@@ -9,35 +9,37 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from altclust.apps.web.escape import paragraph
-from altclust.apps.web.jobs import Pool
 from altclust.apps.web.serve import TABLE
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Choices, Study
+from altclust.apps.web.study import Choices
 from altclust.apps.web.uploads import EXAMPLES, example_table, open_table
 from altclust.tables import FORMATS
 
 NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
 AUTO = "automatic"
 MOST_CLUSTERS = 12
+KNOWN = (
+    "The new clusters differ from the columns in the first box. With none, the clearest clusters are found first, and "
+    "*Next view* is the alternative to them that `altclust.find` returns. With the second box, the new clusters also "
+    "agree with a column of labels, which may be known for some rows only; the clearest clusters are found without it."
+)
 LOST = "This table is no longer available: the program was restarted, or the page was closed too long. Upload it again."
 
 
-def choose(session: Session, pool: Pool) -> Choices | None:
-    """Show the three steps, and start a search when the button is pressed; returns the choices once a table is open."""
+def choose(session: Session) -> tuple[Choices | None, bool]:
+    """Show the three steps; returns the choices once a table is open, and whether the button was pressed."""
     source, known, start = st.columns(3, gap="medium")
     with source:
         st.markdown("##### 1. Table")
         _choose_table(session)
     if session.table is None:
-        return None
+        return None, False
     choices = _choose_known(session, known, start)
     with start:
         pressed = st.button(
             "Find alternative", type="primary", width="stretch", disabled=session.job is not None, key="find"
         )
-    if pressed:
-        _begin(session, pool, choices)
-    return choices
+    return choices, pressed
 
 
 def _choose_table(session: Session) -> None:
@@ -70,33 +72,26 @@ def _choose_table(session: Session) -> None:
 def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator) -> Choices:
     assert session.table is not None
     frame = session.table.frame
-    visit = hash(session.source)  # another table resets the widgets
+    visit = session.visit
     with known:
-        st.markdown(
-            "##### 2. Known clusters",
-            help="The new clusters will differ from these columns. Choose none to find the clearest clusters.",
-        )
+        st.markdown("##### 2. Known clusters", help=KNOWN)
         given = st.multiselect(
             "Columns with known clusters",
             list(frame.columns),
             default=session.guess,
-            placeholder="None: find the clearest clusters",
+            placeholder="None: the clearest clusters first",
             label_visibility="collapsed",
             key=f"given-{visit}",
         )
-        with st.expander("Columns to use"):
-            columns = st.multiselect(
-                "Columns to cluster",
-                [name for name in frame.columns if name not in given],
-                placeholder="All measurements",
-                key=f"columns-{visit}",
-            )
-            standardise = st.checkbox(
-                "Scale columns to unit variance",
-                value=True,
-                help="Without it, columns with large numbers weigh most.",
-                key=f"standardise-{visit}",
-            )
+        keep = st.selectbox(
+            "Labels to agree with",
+            [name for name in frame.columns if name not in given],
+            index=None,
+            placeholder="Agree with: nothing",
+            format_func=lambda name: f"Agree with: {name}",
+            label_visibility="collapsed",
+            key=f"keep-{visit}",
+        )
     with start:
         st.markdown("##### 3. Search")
         number = st.selectbox(
@@ -106,10 +101,4 @@ def _choose_known(session: Session, known: DeltaGenerator, start: DeltaGenerator
             label_visibility="collapsed",
             key=f"clusters-{visit}",
         )
-    return Choices(tuple(given), tuple(columns), standardise, "auto" if number == AUTO else int(number))
-
-
-def _begin(session: Session, pool: Pool, choices: Choices) -> None:
-    assert session.table is not None
-    session.find(pool, Study(session.table, choices))
-    st.rerun()
+    return Choices(tuple(given), keep, "auto" if number == AUTO else int(number))

@@ -8,10 +8,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from altclust.apps.web.escape import for_markdown
 from altclust.apps.web.input_form import choose
 from altclust.apps.web.jobs import shared_pool
-from altclust.apps.web.preview import show_reading
+from altclust.apps.web.preview import choose_reading
 from altclust.apps.web.progress_view import show_progress
 from altclust.apps.web.results_view import show
 from altclust.apps.web.session import Session
+from altclust.apps.web.study import Study
 from altclust.apps.web.visits import VISITORS
 
 TOP = (
@@ -31,15 +32,20 @@ def main() -> None:
         VISITORS.note(visit.session_id, session)
     session.finish()
     st.html(TOP)
-    choices = choose(session, shared_pool())
-    if session.problem:
-        st.error(for_markdown(session.problem))
-    if session.job is not None:
-        show_progress(session, shared_pool())
+    choices, pressed = choose(session)
+    status = st.container()
+    if session.table is not None and choices is not None:
+        choices = choose_reading(session, choices)
+        if pressed:
+            session.find(shared_pool(), Study(session.table, choices))
+            st.rerun()
+    with status:
+        if session.problem:
+            st.error(for_markdown(session.problem))
+        if session.job is not None:
+            show_progress(session, shared_pool())
     if session.study is not None and session.view is not None:
         show(session, shared_pool(), session.study, session.view)
-    if choices is not None:
-        show_reading(session, choices)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ class Session:
     table : Table or None
     guess : list of str
         Its columns that are probably known clusterings.
+    types : dict of str to str
+        The types that the visitor chose for its columns.
+    edits : int
+        Incremented whenever a type is chosen, so that the list is drawn anew.
     study : Study or None
         The table with the choices, and the views that were found.
     place : int
@@ -47,6 +51,8 @@ class Session:
     source: Any = None
     table: Table | None = None
     guess: list[str] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    edits: int = 0
     study: Study | None = None
     place: int = 0
     job: Job | None = None
@@ -65,7 +71,7 @@ class Session:
             return
         self.drop_job()
         self.drop_test()
-        self.source, self.table, self.study, self.problem = source, None, None, ""
+        self.source, self.table, self.study, self.problem, self.types = source, None, None, "", {}
         self.clear_chosen()
         try:
             self.table = read()
@@ -81,6 +87,17 @@ class Session:
         if self._draft is None or self._draft.table is not self.table or self._draft.choices != choices:
             self._draft = Study(self.table, choices)
         return self._draft
+
+    def choose_type(self, column: str, kind: str | None) -> None:
+        """Set the type of a column; None: by the rules again."""
+        rest = {name: other for name, other in self.types.items() if name != column}
+        self.types = rest if kind is None else rest | {column: kind}
+        self.edits += 1
+
+    @property
+    def visit(self) -> int:
+        """A number of the open table: in the keys of widgets, it resets them with another table."""
+        return hash(self.source)
 
     @property
     def view(self) -> View | None:

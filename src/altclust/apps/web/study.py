@@ -17,13 +17,12 @@ import pandas as pd
 from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
-from ...models.found import unused_columns
 from ...models.kdac import KDAC
+from ...models.prepared import PreparedTable, Reading
 from ...report import summarise
 from ...report.menu import candidates
 from ...search.significance import Significance
-from ...tables import Recipe, Table, learn_recipe
-from ...tables.known import as_known, known_columns
+from ...tables import Table
 from ...tables.readable import readable
 from .escape import unique_names
 from .jobs import Job
@@ -40,16 +39,17 @@ class Choices:
     ----------
     given : tuple of str
         Columns with known clusters.
-    columns : tuple of str
-        Columns to use; all measurements if empty.
-    standardise : bool
+    keep : str or None
+        Column with labels with which the clusters should agree; not in a first view with nothing to differ from.
     n_clusters : int or "auto"
+    reading : Reading
+        How the table is read.
     """
 
     given: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    standardise: bool = True
+    keep: str | None = None
     n_clusters: int | str = "auto"
+    reading: Reading = field(default_factory=Reading)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +121,10 @@ class Study:
     _menus: WeakKeyDictionary[KDAC, list[dict[str, Any]]] = field(default_factory=WeakKeyDictionary)
 
     @cached_property
-    def recipe(self) -> Recipe:
-        """How the table becomes numbers."""
+    def prepared(self) -> PreparedTable:
+        """The table as it is clustered."""
         chosen = self.choices
-        return learn_recipe(
-            self.table.frame, known=chosen.given, columns=chosen.columns, standardise=chosen.standardise
-        )
+        return chosen.reading.prepare(self.table.frame, chosen.given, keep=chosen.keep)
 
     @property
     def large(self) -> bool:
@@ -136,44 +134,25 @@ class Study:
     @property
     def decisions(self) -> list[str]:
         """How the table was read, one sentence each."""
-        return [*self.table.notes, *self.recipe.sentences]
-
-    @cached_property
-    def X(self) -> pd.DataFrame:
-        """The rows as numbers."""
-        return self.recipe.apply(self.table.frame)
-
-    @cached_property
-    def given(self) -> pd.DataFrame | None:
-        """The known columns as labels and numbers; None if there are none."""
-        names = list(self.choices.given)
-        return known_columns(self.table.frame[names]) if names else None
+        return [*self.table.notes, *self.prepared.recipe.sentences]
 
     @cached_property
     def values(self) -> pd.DataFrame:
         """The columns that describe rows, in their original units."""
-        return readable(self.table.frame.drop(columns=list(self.choices.given)), self.recipe)
-
-    @cached_property
-    def originals(self) -> pd.DataFrame | None:
-        """The clustered columns with few values as they are in the table."""
-        return self.recipe.originals(self.table.frame)
-
-    def others(self, model: KDAC) -> pd.DataFrame | None:
-        """The columns that are neither known nor clustered in this model; None if there are none."""
-        return unused_columns(model, self.table.frame, self.recipe, self.choices.given)
+        return readable(self.table.frame.drop(columns=list(self.choices.given)), self.prepared.recipe)
 
     def known(self, views: int) -> pd.DataFrame | None:
         """What the next view must differ from: the known columns, and the first so many views."""
-        found = {f"view {i}": view.labels for i, view in enumerate(self.views[:views], 1)}
-        columns = [*([] if self.given is None else [self.given]), *([pd.DataFrame(found)] if found else [])]
+        found = {f"view {i}": view.labels.astype(str) for i, view in enumerate(self.views[:views], 1)}
+        given = self.prepared.given
+        columns = [*([] if given is None else [given]), *([pd.DataFrame(found)] if found else [])]
         return pd.concat(columns, axis=1) if columns else None
 
     def find(self, job: Job) -> View:
         """The next view."""
         known = self.known(len(self.views))
         model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
-        model.fit(self.X, as_known(known), originals=self.originals)
+        self.prepared.fit(model, known)
         model.callback = None  # it refers to the job, which would be kept in memory
         return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
@@ -197,15 +176,15 @@ class Study:
             init=first.components_.T,
             callback=hurry,
             random_state=0,
-        ).fit(self.X, as_known(view.known), originals=self.originals)
-        model.callback = None
+        )
+        self.prepared.fit(model, view.known).callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
         return replace(view, model=model, labels=found, before=view.model, significance=None)
 
     def menu(self, view: View) -> list[dict[str, Any]]:
         """The views that the search for this one found, best first; empty if there are fewer than two."""
         if view.first not in self._menus:
-            self._menus[view.first] = candidates(view.first, self.X)
+            self._menus[view.first] = candidates(view.first, self.prepared.X)
         return self._menus[view.first]
 
     def choose(self, place: int, number: int) -> None:
@@ -239,14 +218,14 @@ class Study:
     def summary(self, view: View) -> dict[str, Any]:
         """The summary of a view; rows are numbered from 0."""
         if view not in self._summaries:
-            self._summaries[view] = self.summarise(view, range(len(self.X)), certificate=False)
+            self._summaries[view] = self.summarise(view, range(len(self.table.frame)), certificate=False)
         return self._summaries[view]
 
     def summarise(self, view: View, ids: Iterable[Any] | None = None, certificate: bool = True) -> dict[str, Any]:
         """The summary with other row names; the page shows no certificate, for which a slider has no time."""
         return summarise(
             view.model,
-            self.X,
+            self.prepared.X,
             self._named(view.known),
             labels=view.labels,
             values=self.values,
@@ -254,14 +233,14 @@ class Study:
             name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
             decisions=self.decisions,
-            listing=self.recipe.listing,
+            listing=self.prepared.recipe.listing,
             significance=view.significance is not None,
             certificate=certificate,
         )
 
     def assess(self, view: View, job: Job) -> Significance | None:
         """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
-        return copy(view.model).assess_significance(job.update, witnesses=self.others(view.model))
+        return copy(view.model).assess_significance(job.update, witnesses=self.prepared.others(view.model))
 
     def take_test(self, tested: View, significance: Significance) -> None:
         """Keep the result of a test, if its view is still there."""
