@@ -79,18 +79,12 @@ def candidates(model: Any, table: pd.DataFrame, labels: Any = None) -> list[dict
             "sentence": text(one.sentence, LONGEST),
             "clusters": int(one.n_clusters),
             "overlap": number(one.overlap),
-            "stability": number(_stability(model, one) if place == chosen else one.stability),
+            "stability": number(one.stability),
             "columns": [text(name) for name in one.columns],
             "drawing": _points(np.asarray(view.transform(drawn)), labelling.codes[rows]),
         }
         for place, (one, view, labelling) in enumerate(zip(menu, views, labellings, strict=True), 1)
     ]
-
-
-def _stability(model: Any, chosen: Any) -> float:
-    """The stability of the fitted view: that of its significance test, once it was made, so that all figures agree."""
-    tested = model._view.significance
-    return chosen.stability if tested is None else tested.stability
 
 
 def as_fitted(model: Any, table: pd.DataFrame) -> Any:

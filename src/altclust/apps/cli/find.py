@@ -203,10 +203,11 @@ def menu(candidates: list[dict[str, Any]]) -> Table:
         "view",
         "clusters",
         "overlap",
-        "stability",
+        "found again",
         "columns",
         title="Views that the search found",
-        caption="* is the result; --view N takes another, --all-views writes all.",
+        caption="* is the result; --view N takes another, --all-views writes all. Found again: NMI with the clusters of "
+        "the same start in one half of the rows; the significance test uses six halves, and other rows.",
     )
     for one in candidates:
         figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "stability"))
