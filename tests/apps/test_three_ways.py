@@ -101,11 +101,10 @@ def test_with_nothing_given_the_second_view_of_the_page_is_the_result(mixed, mon
     assert second.model.overlap_ == found.model.overlap_ == figures["views"][0]["overlap"]
 
 
-@pytest.mark.slow
 def test_all_three_read_a_table_as_they_are_told(mixed, monkeypatch):
-    reading = {"types": {"code": "category"}, "log": ["sum"], "drop": ["height"], "decimal": "."}
+    reading = {"types": {"code": "identifier"}, "log": ["sum"], "drop": ["height"], "decimal": "."}
     found = altclust.find(pd.read_csv(mixed), given="group", keep="some", n_clusters=2, significance=False, **reading)
-    options = "--given group --keep some --clusters 2 --as code=category --log sum --drop height --decimal ."
+    options = "--given group --keep some --clusters 2 --as code=identifier --log sum --drop height --decimal ."
     table, figures = by_command(monkeypatch, mixed, *options.split())
     study = on_the_page(mixed, Choices(("group",), "some", 2, Reading(**reading)), 1)
     view, recipe = study.views[0], study.prepared.recipe
