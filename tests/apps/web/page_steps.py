@@ -23,9 +23,10 @@ def choose_type(page, row, kind):
     page.wait_for_timeout(1000)  # the list is drawn anew after a change
     grid = page.get_by_test_id("stDataFrame").first
     grid.scroll_into_view_if_needed()
-    types = grid.get_by_role("columnheader", name="type").bounding_box()
     box = grid.bounding_box()
-    page.mouse.dblclick(types["x"] + types["width"] / 2, box["y"] + 35 * (row + 1) + 17)
+    page.mouse.click(box["x"] + 20, box["y"] + 35 * (row + 1) + 17)
+    page.keyboard.press("ArrowRight")  # from the name to the type
+    page.keyboard.press("Enter")
     page.get_by_role("option", name=kind, exact=True).click()
 
 

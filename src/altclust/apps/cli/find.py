@@ -206,8 +206,8 @@ def menu(candidates: list[dict[str, Any]]) -> Table:
         "found again",
         "columns",
         title="Views that the search found",
-        caption="* is the result; --view N takes another, --all-views writes all. Found again: NMI with the clusters of "
-        "the same start in one half of the rows; the significance test uses six halves, and other rows.",
+        caption="* is the result; --view N takes another, --all-views writes all. Found again: NMI with the clusters "
+        "of the same start in one half of the rows; the significance test carries those of six halves to other rows.",
     )
     for one in candidates:
         figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "stability"))

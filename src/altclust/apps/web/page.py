@@ -33,7 +33,7 @@ def main() -> None:
     session.finish()
     st.html(TOP)
     choices, pressed = choose(session)
-    status = st.container()
+    status, results = st.container(), st.container()  # above how the table is read, which has part of the choices
     if session.table is not None and choices is not None:
         choices = choose_reading(session, choices)
         if pressed:
@@ -45,7 +45,8 @@ def main() -> None:
         if session.job is not None:
             show_progress(session, shared_pool())
     if session.study is not None and session.view is not None:
-        show(session, shared_pool(), session.study, session.view)
+        with results:
+            show(session, shared_pool(), session.study, session.view)
 
 
 if __name__ == "__main__":
