@@ -21,7 +21,7 @@ def choose_clusters(page, number):
 def choose_type(page, row, kind):
     """Change a type in the list of columns, which is drawn on a canvas."""
     page.wait_for_timeout(1000)  # the list is drawn anew after a change
-    grid = page.get_by_test_id("stDataFrame").first
+    grid = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
     page.mouse.click(box["x"] + 20, box["y"] + 35 * (row + 1) + 17)
