@@ -13,6 +13,7 @@ from tests.conftest import examples
 from altclust.base.errors import InputError
 from altclust.tables import Recipe, learn_recipe
 from altclust.tables.column_types import numbers_of
+from altclust.tables.known import known_columns
 from altclust.tables.readable import readable
 from altclust.tables.values import NO_ANSWER, labels
 
@@ -279,3 +280,10 @@ def test_numbers_that_can_be_read_in_two_ways_are_refused(frame):
     assert "price" not in learn_recipe(prices, drop=["price"]).names
     with pytest.raises(InputError, match="decimal=';' is not a decimal mark"):
         learn_recipe(prices, decimal=";")
+
+
+def test_what_columns_are_used_as_is_told_and_a_name_with_brackets_is_a_name():
+    frame = pd.DataFrame({"a[1]": [1, 2, 1, 2], "b": [1.5, 2.5, 3.5, 9.5], "c": list("xyxy")})
+    listed = learn_recipe(frame, known={"a[1]": "given", "c": "to agree with"}).table.set_index("column")
+    assert listed["use"].tolist() == ["given", "numbers", "to agree with"]
+    assert known_columns(frame[["a[1]"]], {"a[1]": "number"})["a[1]"].tolist() == [1.0, 2.0, 1.0, 2.0]

@@ -56,13 +56,13 @@ def test_the_file_that_was_named_is_open_and_its_segment_guessed(page):
 
 
 def test_every_column_is_shown_with_its_type_and_use_before_the_search(page):
-    listed = page.dataframe[0].value.set_index("column")
+    listed = page.dataframe[-1].value.set_index("column")
     assert listed.index.tolist() == ["segment", "spend", "visits", "returns", "age", "height"]
     assert listed.loc["segment", ["type", "used as"]].tolist() == ["category", "given"]
     assert listed.loc["age", ["type", "used as"]].tolist() == ["number", "numbers"]
     assert page.expander[-1].label == "How the table is read"
     page.multiselect[0].set_value(["segment", "age"]).run()
-    assert page.dataframe[0].value.set_index("column").loc["age", "used as"] == "given"
+    assert page.dataframe[-1].value.set_index("column").loc["age", "used as"] == "given"
 
 
 def test_the_verdict_stands_before_the_sentence(page):
@@ -163,14 +163,14 @@ def edited(page, column, kind):
     page.session_state["session"].choose_type(column, kind)
     page.run()
     assert not page.exception
-    return page.dataframe[0].value.set_index("column")
+    return page.dataframe[-1].value.set_index("column")
 
 
 def test_the_type_of_a_column_is_chosen_and_stays_until_another_table_is_opened(page):
     listed = edited(page, "age", "identifier")
     assert listed.loc["age", ["type", "used as", "why"]].tolist() == ["identifier", "left out", "identifier"]
     page.checkbox[0].uncheck().run()  # any other change
-    assert page.dataframe[0].value.set_index("column").loc["age", "type"] == "identifier"
+    assert page.dataframe[-1].value.set_index("column").loc["age", "type"] == "identifier"
     session = found(page)
     assert "age" not in session.study.prepared.X
     assert edited(page, "age", None).loc["age", "type"] == "number"
@@ -194,7 +194,7 @@ def test_logarithms_decimal_mark_and_columns_to_leave_out_are_chosen(page):
     chooser(page, "Logarithms").set_value("Of chosen columns").run()
     chooser(page, "Logarithms of").set_value(["height"]).run()
     chooser(page, "Decimal mark").set_value("Comma: 1,5").run()
-    listed = page.dataframe[0].value.set_index("column")
+    listed = page.dataframe[-1].value.set_index("column")
     assert listed.loc[["visits", "height"], "used as"].tolist() == ["left out", "logarithms"]
     assert found(page).study.choices.reading == Reading(drop=("visits",), log=("height",), decimal=",", types={})
     chooser(page, "Logarithms of").set_value(["spend"]).run()
@@ -207,7 +207,7 @@ def test_logarithms_decimal_mark_and_columns_to_leave_out_are_chosen(page):
 
 def test_a_column_to_agree_with_is_no_feature(page):
     chooser(page, "Labels to agree with").set_value("age").run()
-    assert page.dataframe[0].value.set_index("column").loc["age", "used as"] == "to agree with"
+    assert page.dataframe[-1].value.set_index("column").loc["age", "used as"] == "to agree with"
     assert "age" not in chooser(page, "Columns to leave out").options
     session = found(page)
     assert session.study.choices.keep == "age"
