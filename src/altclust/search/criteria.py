@@ -20,7 +20,7 @@ from .mixture import mixture
 from .spec import SearchSpec
 from .trials import Trial
 
-LEAST, MOST_CONTRAST, MOST_MIXTURE = -1.0, 3.0, 2.0  # a criterion beyond counts as much
+MOST_CONTRAST, LEAST_MIXTURE, MOST_MIXTURE = 3.0, -1.0, 2.0  # a criterion beyond counts as much
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 ALIKE = {"centroids": "residual"}  # sources whose starts resemble each other, so that their agreement tells nothing
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
@@ -62,8 +62,8 @@ def criteria(
         rows.append(
             {
                 "agreement": agreement,
-                "contrast": float(np.clip(contrast(shown, codes, trial.sigma), LEAST, MOST_CONTRAST)),
-                "mixture": float(np.clip(mixture(left @ directions, codes), LEAST, MOST_MIXTURE)),
+                "contrast": float(np.clip(contrast(shown, codes, trial.sigma), -MOST_CONTRAST, MOST_CONTRAST)),
+                "mixture": float(np.clip(mixture(left @ directions, codes), LEAST_MIXTURE, MOST_MIXTURE)),
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
             }
         )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
+
+from playwright.sync_api import TimeoutError
 
 
 def upload(page, name, content):
@@ -24,10 +27,15 @@ def choose_type(page, row, kind):
     grid = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
     grid.scroll_into_view_if_needed()
     box = grid.bounding_box()
-    page.mouse.click(box["x"] + 20, box["y"] + 35 * (row + 1) + 17)
-    page.keyboard.press("ArrowRight")  # from the name to the type
-    page.keyboard.press("Enter")
-    page.get_by_role("option", name=kind, exact=True).click()
+    option = page.get_by_role("option", name=kind, exact=True)
+    for _ in range(5):  # a list that is just being drawn does not take the first click
+        page.mouse.click(box["x"] + 20, box["y"] + 35 * (row + 1) + 17)
+        page.keyboard.press("ArrowRight")  # from the name to the type
+        page.keyboard.press("Enter")
+        with suppress(TimeoutError):
+            option.click(timeout=3000)
+            return
+    raise AssertionError(f"The list of types did not open for row {row}.")
 
 
 def find(page):
