@@ -6,8 +6,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import TimeoutError
-
 
 def upload(page, name, content):
     page.locator("input[type=file]").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content})
@@ -23,6 +21,8 @@ def choose_clusters(page, number):
 
 def choose_type(page, row, kind):
     """Change a type in the list of columns, which is drawn on a canvas."""
+    from playwright.sync_api import TimeoutError
+
     page.wait_for_timeout(1000)  # the list is drawn anew after a change
     grid = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
     grid.scroll_into_view_if_needed()
