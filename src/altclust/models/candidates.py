@@ -34,7 +34,7 @@ class Candidate:
         How well the search finds it again: NMI with the clusters that the same kind of start finds in one half of the
         rows, on this half. It compares the views on the menu. The stability in `KDAC.significance_` is another figure,
         of the fitted view only: the clusters that are found in each of six halves are carried to the other half, where
-        they are compared with the fit. It is usually lower.
+        they are compared with the fit.
     columns : tuple of str
         The columns that tell its clusters apart, most telling first.
     sentence : str
