@@ -13,6 +13,7 @@ import pytest
 
 from altclust import InputError
 from altclust.apps.cli import explore
+from altclust.apps.cli.screen import console
 from altclust.apps.web import serve
 
 
@@ -229,6 +230,7 @@ def test_the_page_ends_with_its_terminal(ending, customers_csv):
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
 def test_a_page_for_others_says_so_in_words(monkeypatch, capsys, host, warned, customers_csv):
     monkeypatch.setattr(explore, "serve", lambda *_: None)
+    monkeypatch.setattr(console, "quiet", False)  # another command may have left it
     explore.explore(customers_csv, host=host)
     said = " ".join(capsys.readouterr().err.split())
     assert ("Everybody who can reach 0.0.0.0 can use the page and see customers.csv." in said) is warned
