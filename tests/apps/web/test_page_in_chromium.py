@@ -133,6 +133,7 @@ def _is_ours(url, server):
     return url.startswith((server, server.replace("http", "ws"), "data:", "blob:"))
 
 
+@pytest.mark.slow
 def test_another_view_of_the_same_search_is_one_press_away(visit, customers_csv):
     page = visit()
     upload(page, "customers.csv", customers_csv.read_bytes())
@@ -204,6 +205,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     assert figures["views"][0]["overlap"] < 0.05
 
 
+@pytest.mark.slow
 def test_both_charts_are_seen_without_scrolling_and_can_be_coloured_by_a_column(visit, customers_csv):
     page = visit(viewport={"width": 1280, "height": 900})
     upload(page, "customers.csv", customers_csv.read_bytes())
