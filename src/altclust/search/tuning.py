@@ -233,8 +233,9 @@ def search_parameters(
             trials, table = trials + more, rank(spec, trials + more, np.random.default_rng(seed), table)
     originals = None if fixed.originals is None else fixed.originals.iloc[rows]
     few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
-    beside = as_they_were(X[rows], names, None)
-    found_in = {} if few is None else obvious_trials(trials, table, few, spec.given, beside)
+    found_in = {}
+    if few is not None:
+        found_in = obvious_trials(trials, table, few, spec.given, as_they_were(X[rows], names, None))
     rules = tuple({one.columns: one for one in found_in.values()}.values())
     if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
         rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
