@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_selection import f_classif
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
@@ -25,6 +24,7 @@ from ..base.backend import Array
 from ..base.errors import one_line
 from ..base.sampling import sample_rows
 from ..core.embedding import joint_codes
+from .coded_columns import ROWS_PER_CELL, CodedColumn, coded_columns, most_telling
 from .null_rows import ATOM, FEW_VALUES
 
 EXACT = 0.995  # agreement that needs no "nearly"
@@ -32,13 +32,10 @@ REPRODUCED = 0.95  # agreement from which columns reproduce a view
 SHOWN = 0.8  # agreement from which other columns show it as well
 PROMISING = 0.85  # agreement of a rule on all columns, below which no two of them are tried
 DEPTH = 2  # of a rule
-WIDE = 60  # columns, beyond which only the most telling are tried
 MOST_ROWS = 5000  # a sample is enough
-MOST_LEVELS = 30  # of a column of text; columns with more are names or identifiers
 LONGEST = 80  # characters of a name
 FOLDS = 3  # of the rows, to predict clusters from other columns
 MOST_CROSSED = 40  # columns with few values whose cross tables are tried
-ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
 
 
 @dataclass(frozen=True)
@@ -167,8 +164,8 @@ def reproduced_by(
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1]
     if len(codes) == 0 or codes.max() == 0:
         return None
-    places = _most_telling(frame, rows, codes)
-    columns = _columns(frame.iloc[rows, places], [names[j] for j in places])
+    places = most_telling(frame, rows, codes)
+    columns = coded_columns(frame.iloc[rows, places], [names[j] for j in places])
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
     pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
@@ -198,76 +195,7 @@ def _shown(codes: np.ndarray, X: Array) -> bool:
     return f1_score(codes, predicted, average="macro") >= SHOWN
 
 
-def _most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
-    """All columns, or those of a wide table that are no numbers or whose means differ most between the clusters."""
-    if frame.shape[1] <= WIDE:
-        return list(range(frame.shape[1]))
-    numeric = np.array([types.is_numeric_dtype(kind) for kind in frame.dtypes])
-    places = np.flatnonzero(numeric)
-    values = np.nan_to_num(frame.iloc[rows, places].to_numpy(dtype=float))
-    varied = np.flatnonzero(np.ptp(values, axis=0) > 0)
-    telling = np.nan_to_num(f_classif(values[:, varied], codes)[0], posinf=np.inf)
-    chosen = places[varied[np.argsort(-telling, kind="stable")[:WIDE]]]
-    return np.sort(np.concatenate([chosen, np.flatnonzero(~numeric)])).tolist()
-
-
-class _Column(NamedTuple):
-    """One column of the table.
-
-    `place` is its number, `codes` are the ranks of its values, `kinds` the sorted values (None for text), `listed` is
-    whether they can be compared one by one, and `few` whether it counts as few-valued.
-    """
-
-    place: int
-    name: str
-    codes: np.ndarray
-    kinds: np.ndarray | None
-    listed: bool
-    few: bool
-
-    @property
-    def levels(self) -> int:
-        return int(self.codes.max()) + 1
-
-
-def _columns(frame: pd.DataFrame, names: list[str]) -> list[_Column]:
-    """The columns that have more than one value and are not identifiers."""
-    groups: dict[str, list[int]] = {}
-    for j, name in enumerate(names):
-        owner, equals, _ = name.partition("=")
-        groups.setdefault(owner if equals and frame.iloc[:, j].nunique() <= 2 else name, []).append(j)
-    found = []
-    for name, places in groups.items():
-        if len(places) > 1:
-            together = np.unique(frame.iloc[:, places].to_numpy(), axis=0, return_inverse=True)[1]
-            found.append(_column(places[0], name, together))
-        else:
-            found.append(_of_series(places[0], names[places[0]], frame.iloc[:, places[0]]))
-    return [column for column in found if column is not None]
-
-
-def _of_series(place: int, name: str, cells: pd.Series) -> _Column | None:
-    kind = cells.dtype
-    ordered = types.is_datetime64_any_dtype(kind) or (types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind))
-    if not ordered or types.is_complex_dtype(kind):
-        return _column(place, name, pd.factorize(cells.astype(str))[0])
-    codes, kinds = pd.factorize(cells, sort=True)
-    if len(kinds) < FEW_VALUES:
-        return _column(place, name, codes + 1)  # missing cells are one more value
-    return _column(place, name, np.where(codes < 0, len(kinds) // 2, codes), np.asarray(kinds))
-
-
-def _column(place: int, name: str, codes: np.ndarray, kinds: np.ndarray | None = None) -> _Column | None:
-    codes = np.unique(codes, return_inverse=True)[1].ravel() if kinds is None else codes
-    counts = np.bincount(codes)
-    listed = len(counts) <= min(MOST_LEVELS, len(codes) // ROWS_PER_CELL)
-    if len(counts) < 2 or not (listed or kinds is not None):
-        return None
-    few = kinds is None or len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
-    return _Column(place, name, codes, kinds, kinds is None, bool(few))
-
-
-def _cells(columns: Sequence[_Column]) -> np.ndarray:
+def _cells(columns: Sequence[CodedColumn]) -> np.ndarray:
     """One number per combination of values."""
     return columns[0].codes if len(columns) == 1 else columns[0].codes * columns[1].levels + columns[1].codes
 
@@ -284,7 +212,9 @@ def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
     return float(np.mean(2 * right / (predicted + counts.sum(axis=0))))
 
 
-def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]], within: np.ndarray | None = None) -> Obvious | None:
+def _of_values(
+    codes: np.ndarray, tried: Sequence[list[CodedColumn]], within: np.ndarray | None = None
+) -> Obvious | None:
     """The best rule by the values of one column, or by pairs of values; within given clusters, if there are any."""
     cells = [_cells(columns) for columns in tried]
     if within is not None:
@@ -304,7 +234,7 @@ def _of_values(codes: np.ndarray, tried: Sequence[list[_Column]], within: np.nda
     return Obvious(names, max(agreements), all(column.few for column in columns), rule)
 
 
-def _promising(codes: np.ndarray, columns: Sequence[_Column]) -> list[int]:
+def _promising(codes: np.ndarray, columns: Sequence[CodedColumn]) -> list[int]:
     """The columns that a decision tree on all of them uses, first split first; none if it fails."""
     if not columns:
         return []
@@ -314,7 +244,7 @@ def _promising(codes: np.ndarray, columns: Sequence[_Column]) -> list[int]:
     return list(dict.fromkeys(used.tolist())) if _agreement(codes, tree.apply(X)) >= PROMISING else []
 
 
-def _split(codes: np.ndarray, columns: Sequence[_Column], tried: Sequence[list[int]], cuts: bool) -> Obvious | None:
+def _split(codes: np.ndarray, columns: Sequence[CodedColumn], tried: Sequence[list[int]], cuts: bool) -> Obvious | None:
     """The best rule by splits of one column, or of two."""
     tables = [np.column_stack([columns[j].codes for j in places]) for places in tried]
     trees = [_tree(X, codes) for X in tables]
@@ -336,7 +266,7 @@ def _tree(X: Array, codes: np.ndarray) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(max_depth=DEPTH, random_state=0).fit(X, codes)
 
 
-def _at(column: _Column, place: int, tree: DecisionTreeClassifier) -> str:
+def _at(column: CodedColumn, place: int, tree: DecisionTreeClassifier) -> str:
     """Where a tree splits a column with many values."""
     if column.kinds is None:
         return ""
