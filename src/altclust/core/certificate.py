@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
 
 STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
+FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed; more only where it does not converge
 FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
 
@@ -87,7 +89,8 @@ def certify(
     gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
     sigma = problem.kernel.sigma if gaussian else float("nan")
     right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
-    curvature = _smallest_curvature(objective, W, phi)
+    with nullcontext() if reduced is None else reduced.threads():
+        curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
     theorem = None if reduced is not None or not gaussian else left >= right and rank == n_features
@@ -145,13 +148,15 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
     def product(p: Array) -> Array:
         return (complement.T @ hessian(complement @ p.reshape(d - q, q))).ravel()
 
-    if m <= 40:
+    if m <= FEW_PRODUCTS:
         H = np.column_stack([product(e) for e in np.eye(m)])
         return float(eigh((H + H.T) / 2, eigvals_only=True)[0])
     start = np.random.default_rng(0).standard_normal(m)
     operator = LinearOperator((m, m), matvec=product, dtype=float)
     try:
-        return float(eigsh(operator, k=1, which="SA", v0=start, ncv=40, tol=1e-3, return_eigenvectors=False)[0])
+        return float(
+            eigsh(operator, k=1, which="SA", v0=start, ncv=FEW_PRODUCTS, tol=1e-3, return_eigenvectors=False)[0]
+        )
     except (ArpackNoConvergence, ArpackError):
         return float("nan")
 

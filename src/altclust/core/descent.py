@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..base.backend import Array
-from ..base.parallel import fitting_threads
 from .alternation import principal_axes
 from .embedding import KernelMap, round_to_labels, unit_rows
 from .lloyd import best_lloyd
 from .problem import Embedding, Problem
 from .reduced import FLOOR, ReducedObjective
 from .result import Result
-from .solvers import LBFGS, Status
+from .solvers import LBFGS, Solution, Status
 
 FAINT = 1e-6  # share of the first eigenvalue, below which others are rounding of landmarks
 DIGITS = 10
@@ -80,18 +79,27 @@ def descend(
             objective.find_landmarks(W, rng)
         else:
             objective = replace(objective, landmarks=None, _last=None)
-        with fitting_threads(1 if objective.landmarks is not None else len(X)):
+        with objective.threads():
             solution = solver(objective, W)
         W = solution.W
         if solution.status is Status.CANCELLED or objective.are_enough(W):
             break
+    with objective.threads():
+        return _rounded(problem, objective, solution, rounding, rng)
+
+
+def _rounded(
+    problem: Problem, objective: ReducedObjective, solution: Solution, rounding: str, rng: np.random.Generator
+) -> Result:
+    """Labels, the map to new rows, and the cost of the paper at the minimum."""
+    X, W = objective.X, solution.W
     Z = X @ W
     W = principal_axes(W, Z.T @ Z)
     Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
     kept = point.values > FAINT * point.values[0]  # the others are rounding, and tell equal rows apart
     point = point._replace(U=point.U * kept, coefficients=point.coefficients * kept, offset=point.offset * kept)
     U = np.round(with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
-    labels, centres = best_lloyd(unit_rows(U), k, rng, 3) if rough else round_to_labels(U, k, rounding, rng)
+    labels, centres = best_lloyd(unit_rows(U), k, rng, 3) if objective.rough else round_to_labels(U, k, rounding, rng)
     landmarks = Z if objective.landmarks is None else Z[objective.landmarks]
     coefficients = np.column_stack([point.coefficients, np.zeros(len(landmarks))])[:, :k]
     offset = np.append(point.offset, -(n**-0.5))[:k]
@@ -104,7 +112,7 @@ def descend(
     values, residuals, changes = solution.history[min(1, solution.n_iter) :].T  # one row per step
     history = {"value": values, "residual": residuals, "change_W": changes, "change_U": np.full(len(values), np.nan)}
     history["solver_iterations"] = np.ones(len(values))
-    minimised = replace(objective, _last=None)
+    minimised = replace(objective, _last=None, _around=None)
     return Result(
         labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error, minimised
     )

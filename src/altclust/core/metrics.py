@@ -168,7 +168,7 @@ def normalised_cut(K: Array, labels: np.ndarray, k: int) -> float:
 
     vol_c is the sum of the degrees in c, and cut_c what of it goes to other clusters.
     """
-    Y = np.eye(k)[labels]
+    Y = np.eye(k, dtype=K.dtype)[labels]
     within, volume = np.sum(Y * (K @ Y), axis=0), K.sum(axis=0) @ Y
     cuts = np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1.0), 1.0)
     return NO_CUT + float(cuts.sum())

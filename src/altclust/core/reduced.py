@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
 
 from ..base.backend import Array
+from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from .engines.landmarks import choose_landmarks
 from .kernels import Gaussian
-from .linalg.eigen import leading_eigenvectors
+from .linalg.eigen import follow_eigenvectors
 from .problem import Gamma
 
 FLOOR = 0.3  # share of the mean degree that is added to every degree
@@ -97,6 +98,7 @@ class ReducedObjective:
     accuracy: float = 0.0
     _wanted: float = 0.0
     _last: tuple[Array, Point] | None = None
+    _around: Array | None = None  # where the next eigenvectors of an exact kernel start
 
     def find_landmarks(self, W: Array, rng: np.random.Generator) -> None:
         """Choose landmarks for the rows projected to W, if few are enough.
@@ -117,6 +119,10 @@ class ReducedObjective:
     def are_enough(self, W: Array) -> bool:
         """Whether the landmarks still leave out little at another W."""
         return self.rough or self.at(W).error <= DRIFT * self._wanted
+
+    def threads(self) -> Any:
+        """A context with as many threads as pay: one for landmarks, whose matrices are small."""
+        return fitting_threads(1 if self.landmarks is not None else len(self.X))
 
     def at(self, W: Array) -> Point:
         """F at W; the last point is kept."""
@@ -185,24 +191,35 @@ class ReducedObjective:
         degrees = K.sum(axis=1)
         floor = self.floor * float(degrees.mean())
         degrees = degrees + floor
-        scale = 1 / np.sqrt(degrees)
-        N = K * scale
-        N *= scale[:, None]
-        means = N.mean(axis=0)
-        Q = N - (means - means.mean() / 2)
-        Q -= (means - means.mean() / 2)[:, None]
-        start = None if self._last is None else self._last[1].U
-        values, U = leading_eigenvectors(Q, self.columns, start)
-        values, U = np.maximum(values, TINY), U - U.mean(axis=0)
-        value = self.novelty_weight * float(np.sum(Y * (Q @ Y))) - float(values.sum())
+        scale = 1 / np.sqrt(degrees)[:, None]
+        means = scale * (K @ scale) / len(K)
+
+        def normalised(F: Array) -> Array:
+            return scale * (K @ (scale * F))
+
+        def centred(F: Array) -> Array:
+            image = normalised(F - F.mean(axis=0))
+            return image - image.mean(axis=0)
+
+        def whole() -> Array:
+            Q = scale.T * K
+            Q *= scale
+            Q -= (means - means.mean() / 2).T
+            Q -= means - means.mean() / 2
+            return Q
+
+        values, self._around = follow_eigenvectors(centred, whole, len(K), self.columns, self._around)
+        values, U = np.maximum(values, TINY), self._around[:, : len(values)]
+        U = U - U.mean(axis=0)
+        value = self.novelty_weight * float(np.sum(Y * centred(Y))) - float(values.sum())
         if self.keep is not None:
-            value -= float(np.sum(self.keep[0] * (Q @ self.keep[0]), axis=0) @ self.keep[1])
-        gamma = self._weights(U, degrees, lambda F: N @ F)
+            value -= float(np.sum(self.keep[0] * centred(self.keep[0]), axis=0) @ self.keep[1])
+        gamma = self._weights(U, degrees, normalised)
         psi = (gamma.F * gamma.s) @ gamma.F.T
         psi *= K
         sums = psi.sum(axis=1)
-        coefficients = scale[:, None] * U / values
-        offset = means @ (U / values)
+        coefficients = scale * U / values
+        offset = means[:, 0] @ (U / values)
 
         def omega(A: Array) -> Array:
             return 2 * precision * (X.T @ (sums[:, None] * A - psi @ A))
