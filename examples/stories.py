@@ -84,7 +84,7 @@ def draw_column(ax: Axes, result: altclust.Found, name: str) -> None:
 def tell(name: str, result: altclust.Found) -> None:
     """Print the result, its test, the columns that were not used by name, and the other views."""
     print(f"\n{name}, given {GIVEN[name]}: {len(result.frame):,} rows")
-    print(f"{result.summary['headline']['badge']}. {result}")
+    print(result)
     print(result.model.significance_)
     for number, other in enumerate(result.candidates[1:], 2):
         print(f"view {number}: {other}")

@@ -97,6 +97,8 @@ def test_with_nothing_given_the_second_view_of_the_page_is_the_result(mixed, mon
     assert np.array_equal(found.first, first.labels)
     assert np.array_equal(found.labels, second.labels)
     assert np.array_equal(found.first, table["first_view"])
+    assert np.array_equal(found.first, found.table["first_view"])
+    assert str(found).startswith("Nothing was given: the table was clustered first (first_view), into clusters of ")
     assert np.array_equal(found.labels, table["alternative"])
     assert second.model.overlap_ == found.model.overlap_ == figures["views"][0]["overlap"]
 

@@ -52,6 +52,7 @@ def test_the_menu_is_of_distinct_views_of_all_rows(birds, model):
         assert one.overlap == pytest.approx(nmi(one.labels, data.given))
         assert set(one.columns) <= set(X.columns)
         assert str(one).startswith(f"{one.n_clusters} clusters (")
+        assert repr(one) == f"<Candidate: {one.sentence}>"
 
 
 def test_the_menu_is_fitted_when_it_is_asked_for_and_stays(birds):
@@ -77,7 +78,7 @@ def test_another_view_is_chosen_without_a_search(birds):
     assert len(model.candidates_) >= 2
     assert model.choose(1).n_clusters_ == 2
     for wrong in (0, 6, 1.5, True, "1"):
-        with pytest.raises(InputError, match="is not on the menu: there are"):
+        with pytest.raises(InputError, match=r"is not on the menu: the search found .* views, counted from 1"):
             model.choose(wrong)
 
 
@@ -85,7 +86,7 @@ def test_without_a_search_there_is_no_menu(birds):
     data, X = birds
     model = KDAC(2, sigma=1.0, random_state=0).fit(X, data.given)
     assert model.candidates_ == ()
-    with pytest.raises(InputError, match=r"there are 0 candidate\(s\)"):
+    with pytest.raises(InputError, match="the search found 0 views"):
         model.choose(1)
 
 

@@ -138,10 +138,10 @@ def test_the_verdict_has_the_test_of_significance():
 def test_mistakes_get_a_sentence():
     frame, _ = customers()
     for arguments, message in (
-        ({"given": "colour"}, "given='colour' is not a column: the table has 'segment', 'spend'"),
+        ({"given": "colour"}, "given='colour' is not a column: the columns are 'segment', 'spend'"),
         ({"given": ["a"] * 7}, "given='a' is not a column"),
         ({"given": np.zeros(7)}, "given has 7 labels, and the table 120 rows"),
-        ({"ids": "nobody"}, "ids='nobody' is not a column: the table has 'segment'"),
+        ({"ids": "nobody"}, "ids='nobody' is not a column: the columns are 'segment'"),
     ):
         with pytest.raises(InputError, match=message):
             find(frame, **arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,9 @@ from typer.testing import CliRunner
 import altclust
 from altclust import KDAC, InputError, Links
 from altclust.apps.cli.main import app
+from altclust.apps.web.jobs import Job
+from altclust.apps.web.study import Choices, Study
+from altclust.apps.web.uploads import open_table
 from altclust.base.keep import check_keep
 from altclust.core.engines import DenseEngine, TilesEngine
 from altclust.core.kernels import Gaussian
@@ -18,6 +23,8 @@ from altclust.core.metrics import nmi
 from altclust.core.problem import indicators
 from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers.grassmann import orthonormal
+from altclust.report import summarise
+from altclust.report.agreement import agreement
 
 FIXED = {"sigma": 1.5, "n_components": 1, "random_state": 0}
 
@@ -171,16 +178,57 @@ def test_a_column_of_a_table(tmp_path):
     found = altclust.find(frame, "given", keep="kind", n_clusters=2, significance=False)
     assert "kind" not in found.recipe.names
     assert nmi(found.labels, weak) > 0.7
-    with pytest.raises(InputError, match="keep='knid' is not a column"):
+    with pytest.raises(InputError, match=r"keep='knid' is not a column: did you mean 'kind'\?"):
         altclust.find(frame, "given", keep="knid")
+    with pytest.raises(InputError, match=r"keep='given' is also given: .* leave one out"):
+        altclust.find(frame, "given", keep="given")
     file, out = tmp_path / "rows.csv", tmp_path / "out"
     frame.to_csv(file, index=False)
     arguments = ["find", str(file), "--given", "given", "--keep", "kind", "--clusters", "2", "--no-significance"]
     run = CliRunner().invoke(app, [*arguments, "--out", str(out)])
     assert run.exit_code == 0, run.output
     assert nmi(pd.read_csv(out / "table.csv")["alternative"].to_numpy(), weak) > 0.7
+    known = frame["kind"].notna()
+    told = f"Agreement with kind: NMI {nmi(found.labels[known], weak[known]):.2f} in the 16 rows with a label."
+    assert told in str(found)
+    assert told in found._repr_html_()
+    assert json.loads((out / "figures.json").read_text())["views"][0]["agreement"] == told
+    assert told in " ".join(run.stdout.replace("│", " ").split())
+    assert told in (out / "report.html").read_text()
+    assert CliRunner().invoke(app, ["report", str(out), "--to", str(tmp_path / "again.html")]).exit_code == 0
+    assert told in (tmp_path / "again.html").read_text()
+    study = Study(open_table(file), Choices(("given",), "kind", 2))
+    study.views.append(study.find(Job(study.find)))
+    assert study.summary(study.views[0])["agreement"] == told
     wrong = CliRunner().invoke(app, [*arguments[:5], "knid", "--out", str(tmp_path / "other")])
     assert "--keep 'knid' is not a column" in str(wrong.exception)
+
+
+def test_agreement_in_a_sentence():
+    X, given, strong, weak = two_views()
+    model = KDAC(2, **FIXED).fit(X, given)
+    labels = np.asarray(model.labels_)
+    assert agreement(model, labels) is None
+    assert summarise(model, X, given, significance=False)["agreement"] is None
+    noise = pd.Series(np.random.default_rng(1).permutation(weak).astype(str), name="noise")
+    little = f"Little agreement with noise: NMI {nmi(noise, labels):.2f}. The other columns may tell little about noise"
+    assert agreement(model, labels, noise) == f"{little} beyond what is given."
+    few = noise.where(np.arange(len(X)) < 12, None)  # of so few rows, NMI is above 0 by chance
+    assert agreement(model, labels, few).startswith("Little agreement with noise: NMI 0.")
+    assert agreement(model, labels, noise.where(np.arange(len(X)) < 1, None)) is None
+    kept = KDAC(2, **FIXED).fit(X, given, keep=every(strong, 10))
+    assert "  agreement: Agreement with the labels to keep: NMI 1.00 in the 16 rows with a label." in str(kept)
+    pairs = [(i, i + 1) for i in range(0, 60, 2)]
+    links = Links(
+        [p for p in pairs if strong[p[0]] == strong[p[1]]], [p for p in pairs if strong[p[0]] != strong[p[1]]]
+    )
+    linked = KDAC(2, **FIXED).fit(X, given, keep=links)
+    assert agreement(linked, linked.labels_).startswith("Agreement with the links: kappa 1.00 (1 is full")
+    weights = np.where(np.arange(len(X)) % 2 == 0, 2, 0)  # as many copies as rows
+    weighted = KDAC(2, **FIXED).fit(X, given, keep=every(strong, 10), sample_weight=weights)
+    assert "Agreement with the labels to keep: NMI 1.00" in agreement(weighted, weighted.labels_)
+    free = KDAC(2, **FIXED).fit(X, keep=every(given, 10))
+    assert agreement(free, np.asarray(free.labels_), noise).endswith("may tell little about noise.")
 
 
 @pytest.mark.parametrize(

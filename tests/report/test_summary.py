@@ -8,7 +8,7 @@ import pytest
 
 from altclust import KDAC, InputError
 from altclust.report import summarise
-from altclust.report.drawing import FEWEST, MOST_DRAWN, drawn_rows
+from altclust.report.drawing import FEWEST, MOST_DRAWN, axis_name, drawn_rows
 from altclust.report.labelling import Labelling, collapse
 from altclust.report.verdict import BADGES, headline
 
@@ -49,6 +49,16 @@ def test_drawn_points_are_the_projected_rows(summary, model, data):
     assert drawn["ids"][:2] == ["row 1", "row 2"]
     assert drawn["note"] == ""
     assert drawn["axes"][0].startswith("direction 1 (mostly column ")
+
+
+def test_a_direction_is_named_by_columns_that_vary_with_it():
+    rng = np.random.default_rng(0)
+    size, noise = rng.standard_normal((2, 300))
+    X = np.column_stack([noise, noise + 0.01 * rng.standard_normal(300), size])
+    z = X @ [5, -5, 1]  # nearly equal columns with large coefficients of opposite signs
+    assert axis_name(1, z, X, ["left", "right", "size"]) == "direction 1 (mostly size)"
+    assert axis_name(2, noise, X, ["left", "right", "size"]) == "direction 2 (mostly left, right)"
+    assert axis_name(1, np.zeros(3), np.zeros((3, 2)), ["a", "b"]) == "direction 1 (mixed, most a, b)"
 
 
 def test_values_in_their_own_units(model, data):
@@ -155,7 +165,7 @@ def test_many_levels_are_put_together():
 
 
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
-CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "missing": None, "witnesses": []}
+CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "without_gaps": False, "missing": None, "witnesses": []}
 CHANCE = CLEAR | {"p_value": 0.4, "stability": 0.3, "is_real": False}
 UNTESTED = CLEAR | {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
 
@@ -179,6 +189,8 @@ def test_chance_is_called_chance():
         assert found["tone"] == "chance"
         assert found["sentence"].startswith("Not significant: ")
         assert found["sentence"].endswith("; rows without clusters look as clear.")
+    touching = said(0.01, CHANCE | {"without_gaps": True})
+    assert touching["sentence"].endswith("; there is no gap between neighbouring clusters.")
     unstable = said(0.01, CHANCE | {"p_value": 0.05})
     assert unstable["sentence"].endswith("; halves of the rows give other clusters.")
 

@@ -51,6 +51,17 @@ def test_contrast_and_mixture_see_clusters_and_not_a_cut_cloud():
     assert mixture(cloud, np.zeros(300, dtype=int)) == contrast(cloud, np.zeros(300, dtype=int), 1.0) == 0
 
 
+def test_a_large_gain_counts_less_and_less_but_without_a_limit():
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(20), 15)
+    spec = SearchSpec(10 * rng.standard_normal((20, 8))[codes] + rng.standard_normal((300, 8)), [])
+    trial = replace(run(spec, Trajectory("residual", 20), 0)[0], labels=codes)
+    few = replace(trial, labels=codes // 5, n_clusters=4)
+    many, halves = criteria(spec, [trial, few], np.random.default_rng(0))["mixture"]
+    assert many > 2  # where it was cut off once
+    assert many > halves
+
+
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():
     """A direction that dwarfs the others must not hide them."""
     rng = np.random.default_rng(0)

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.conftest import some
 
 from altclust import KDAC, InputError
 from altclust.datasets import views
+from altclust.search import significance
 from altclust.search.null_rows import Marginal, NullRows, one_peak
-from altclust.search.significance import FEWEST_ROWS, AssessOptions, Recipe, Significance, assess, words
+from altclust.search.significance import FEWEST_ROWS, AssessOptions, Carried, Recipe, Significance, assess, words
 from altclust.search.spec import SearchSpec, Spec
 
 
@@ -78,6 +81,26 @@ def test_verdicts(p_value, stability, said):
     sure = Significance(p_value, 0.005, stability, 1.0, np.ones(3), words(p_value, 0.005, stability, 300))
     assert str(sure).startswith(said)
     assert sure.is_real == said.startswith("Significant")
+
+
+def test_single_precision_gives_the_same_clusters_and_score(monkeypatch):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 60)
+    rows = np.array([[0, 0], [4, 0], [0, 4]])[labels] + rng.standard_normal((180, 2))
+    trial = SimpleNamespace(sigma=0.5, labels=labels, n_clusters=3)
+    other = rows + 0.3 * rng.standard_normal(rows.shape)
+    single = Carried(trial, rows)
+    monkeypatch.setattr(significance, "FAR", 0.0)
+    double = Carried(trial, rows)
+    assert (single.rows.dtype, double.rows.dtype) == (np.float32, np.float64)
+    assert single.score(other)[0] == pytest.approx(double.score(other)[0], abs=1e-3)
+    assert np.array_equal(single.score(other)[1], double.score(other)[1])
+
+
+def test_the_verdict_names_the_test_that_decides():
+    assert words(0.4, 0.005, 0.9, 300, without_gaps=True).startswith(
+        "Not significant: there is no gap between neighbouring clusters (p = 0.4). Stable"
+    )
 
 
 def test_a_second_view_is_significant():

@@ -287,3 +287,22 @@ def test_what_columns_are_used_as_is_told_and_a_name_with_brackets_is_a_name():
     listed = learn_recipe(frame, known={"a[1]": "given", "c": "to agree with"}).table.set_index("column")
     assert listed["use"].tolist() == ["given", "numbers", "to agree with"]
     assert known_columns(frame[["a[1]"]], {"a[1]": "number"})["a[1]"].tolist() == [1.0, 2.0, 1.0, 2.0]
+
+
+def test_logarithms_of_a_column_without_numbers_are_refused(frame):
+    with pytest.raises(InputError, match="log='city' has the type category, and only numbers have logarithms"):
+        learn_recipe(frame, log=["income", "city"])
+    with pytest.raises(InputError, match=r"log='income' is not clustered \(given\)"):
+        learn_recipe(frame, known=["income"], log="income")
+    assert learn_recipe(frame, log=["*"], known=["city"], drop=["note"]).names  # a pattern asks for no single column
+
+
+def test_a_name_that_is_no_column_gets_the_nearest_or_the_first_ones(frame):
+    for argument in ("columns", "drop", "log"):
+        with pytest.raises(InputError, match=rf"{argument}='Heigth' is not a column: did you mean 'height'\?"):
+            learn_recipe(frame, **{argument: ["Heigth"]})
+    with pytest.raises(InputError, match=r"types='CITY' is not a column: did you mean 'city'\?"):
+        learn_recipe(frame, types={"CITY": "category"})
+    wide = pd.DataFrame({f"column {i}": [1.0, 2.0] for i in range(9)})
+    with pytest.raises(InputError, match=r"the columns are 'column 0', .*'column 5' and 3 more"):
+        learn_recipe(wide, drop=["x"])

@@ -50,6 +50,9 @@ class Candidate:
     sentence: str
     view: FittedView = field(repr=False)
 
+    def __repr__(self) -> str:
+        return f"<Candidate: {self.sentence}>"
+
     def __str__(self) -> str:
         return self.sentence
 

@@ -18,6 +18,7 @@ from ..base.errors import InputError
 from ..base.given_labels import is_unknown
 from ..base.known import known_frame
 from ..base.validation import column_names
+from ..report.agreement import agreement
 
 TOP = 5  # features in the summary
 HEAD, CELL = 'style="text-align:left" scope="row"', 'style="text-align:left"'
@@ -78,6 +79,8 @@ def result_lines(model: Any) -> dict[str, str]:
         "main features": ", ".join(f"{names[j]} {model.feature_weights_[j]:.0%}" for j in top),
         "status": f"{model.status_} after {model.n_iter_} rounds",
     }
+    kept = agreement(model, np.asarray(model.labels_))
+    lines |= {"agreement": kept} if kept is not None else {}
     significance = model._view.significance
     return lines | ({"significance": str(significance)} if significance is not None else {})
 

@@ -13,7 +13,7 @@ from ..base.given_labels import given_frame
 from ..base.progress import Callback
 from ..tables.frames import as_pandas
 from .annotated import annotate, annotated_frame, is_annotated
-from .found import ADDED, Found
+from .found import ADDED, FIRST, Found
 from .kdac import KDAC
 from .prepared import Reading
 
@@ -100,8 +100,9 @@ def find(
         types = dict.fromkeys(measured, "number") | dict(types or {})
     else:
         frame = as_pandas(table)
-    if ADDED in frame.columns:
-        raise InputError(f"table has a column {ADDED!r} already, which the result would replace: rename it.")
+    for name in (ADDED,) if given is not None else (ADDED, FIRST):
+        if name in frame.columns:
+            raise InputError(f"table has a column {name!r} already, which the result would replace: rename it.")
     names, labels = _given(frame, given)
     reading = Reading(columns, drop, types, encode, impute, log, decimal, standardise)
     rows = reading.prepare(frame, names, more=labels, keep=keep, ids=ids)
@@ -109,11 +110,13 @@ def find(
     known, first = rows.given, None
     if known is None:
         first = np.asarray(rows.fit(KDAC(n_clusters, **options), None).labels_)
-        known = pd.DataFrame({"first_view": first.astype(str)})
+        known = pd.DataFrame({FIRST: first.astype(str)})
     model = rows.fit(KDAC(n_clusters, **options), known)
     found = Found(model, table, frame, rows.recipe, rows.X, known, first, rows.ids, rows.kept)
     if is_annotated(table):
         annotate(table, ADDED, found.labels)
+        if first is not None:
+            annotate(table, FIRST, first)
     return found.tested(callback) if significance else found
 
 

@@ -19,13 +19,14 @@ from ..report.columns import FIELDS, listed_columns
 from ..tables import Recipe
 from ..tables.frames import as_pandas, with_column
 from ..tables.readable import readable
+from ..tables.values import known_labels
 from .annotated import annotate, annotated_frame, is_annotated
 from .candidates import Candidate
 from .display import CELL, HEAD, picture
 from .kdac import KDAC
 from .prepared import unused_columns
 
-ADDED = "alternative"  # the new column
+ADDED, FIRST = "alternative", "first_view"  # the new column, and that of the first clustering if nothing was given
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,13 @@ class Found:
     def table(self) -> Any:
         """The table with the new column ``alternative``, in the library that it came from.
 
-        An annotated matrix is returned itself, with the column in its ``obs``.
+        If nothing was given, the first clustering is there as well, as ``first_view``. An annotated matrix is returned
+        itself, with the columns in its ``obs``.
         """
-        if is_annotated(self.source):
-            return annotate(self.source, ADDED, self.labels)
-        return with_column(self.source, ADDED, self.labels)
+        add, table = annotate if is_annotated(self.source) else with_column, self.source
+        if self.first is not None:
+            table = add(table, FIRST, self.first)
+        return add(table, ADDED, self.labels)
 
     @property
     def columns(self) -> pd.DataFrame:
@@ -91,8 +94,9 @@ class Found:
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence."""
-        return self.summary["headline"]["sentence"]
+        """The verdict in a few words, and the result in a sentence."""
+        badge, sentence = self.summary["headline"]["badge"], self.summary["headline"]["sentence"]
+        return sentence if sentence.startswith(badge) else f"{badge}: {sentence}"
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -104,6 +108,7 @@ class Found:
             self.given,
             values=readable(self.frame.drop(columns=given), self.recipe),
             ids=self.ids,
+            keep=known_labels(self.frame[self.kept[0]]) if self.kept else None,
             alternative=ADDED,
             decisions=self.recipe.sentences,
             listing=self.recipe.listing,
@@ -172,9 +177,12 @@ class Found:
         write_report(path, self.summary)
 
     def __str__(self) -> str:
-        aside = self.summary["left_out"]
+        more = [self.summary[name] for name in ("agreement", "left_out")]
         clusters = [cluster["sentence"] for cluster in self.summary["clusters"]]
-        return "\n".join([self.verdict, *clusters, *([] if aside is None else [aside])])
+        counts = "" if self.first is None else ", ".join(map(str, np.bincount(self.first)))
+        told = [f"Nothing was given: the table was clustered first ({FIRST}), into clusters of {counts} rows."]
+        more = [one for one in more if one is not None]
+        return "\n".join([*(told if counts else []), self.verdict, *clusters, *more])
 
     def __repr__(self) -> str:
         return f"<altclust.Found: {self.verdict}>"
@@ -184,4 +192,5 @@ class Found:
             f"<tr><th {HEAD}>{escape(cluster['name'])}</th><td {CELL}>{escape(cluster['sentence'])}</td></tr>"
             for cluster in self.summary["clusters"]
         )
-        return f"<p>{escape(self.verdict)}</p><table>{rows}</table>{picture(self.plot, 2)}"
+        told = "".join(f"<p>{escape(one)}</p>" for one in (self.verdict, self.summary["agreement"]) if one is not None)
+        return f"{told}<table>{rows}</table>{picture(self.plot, 2)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -16,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.backend import Array, fits_single, host
+from ..base.backend import Array, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
 from ..base.given_labels import given_frame
 from ..base.keep import check_keep
@@ -25,36 +24,30 @@ from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
-    centre,
     check_originals,
     check_parameters,
-    check_solver,
     column_names,
     enough_memory,
     generator,
-    scan_rows,
-    warn_of_dominant,
 )
 from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
-from ..core.engines import KINDS, choose
-from ..core.kernel_choice import KERNELS, make_kernel
+from ..core.engines import KINDS
+from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
 from ..core.problem import SCALINGS, Objective
-from ..core.solvers import LBFGS, SOLVERS, Solver, Status
+from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..data.rows import ArrayRows, Rows
+from ..data.rows import ArrayRows
 from ..search.obvious import left_aside
 from ..search.significance import AssessOptions, Significance
-from ..search.spec import Spec
 from .candidates import Candidate
+from .dispatch import fit_view
 from .display import card, printed, rows_to_show
 from .fitted_view import FittedView
-from .fitting import fit_in_memory
 from .saving import load_kdac, save_kdac
-from .solving import SampleOptions, SolveOptions
-from .sparse_rows import Reduced, check_sparse, project_sparse
-from .streaming import fit_streamed
+from .solving import SampleOptions
+from .sparse_rows import check_sparse, project_sparse
 from .weighting import Repeated
 
 REMEDIES = {
@@ -321,14 +314,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         check_parameters(self)
         rng = generator(self.random_state)
         if sample_weight is None:
-            view = self._fit(X, y, keep, originals, rng)
+            view = fit_view(self, X, y, keep, originals, rng)
         else:
             repeated = Repeated.of(self, X, sample_weight)
             cells = check_originals(originals, repeated.n, column_names(self))
             again = None if cells is None else cells.iloc[repeated.places]
             kept = check_keep(keep, repeated.n, float(self.keep_weight))
             kept = None if kept is None else kept.take(repeated.places)
-            view = repeated.back(self._fit(repeated.X, repeated.known(y), kept, again, rng))
+            view = repeated.back(fit_view(self, repeated.X, repeated.known(y), kept, again, rng))
             y = repeated.counted(y)
         self._publish(view)
         self._given = y
@@ -349,77 +342,6 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             )
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
-
-    def _spec(self) -> Spec:
-        """The parameters that are fixed, as Python numbers: small numpy integers overflow early."""
-
-        def fixed(name: str, kind: Callable[[Any], Any]) -> Any:
-            value = getattr(self, name)
-            return None if isinstance(value, str) else kind(value)
-
-        sigma = None if isinstance(self.sigma, str) else self.sigma
-        kinds: dict[str, Callable[[Any], Any]] = {"n_clusters": int, "n_components": int, "subtract_given": bool}
-        kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
-        found = {name: fixed(name, kind) for name, kind in kinds.items()}
-        found |= {"scaling": self.scaling, "init": self.init, "subspace": self.subspace}
-        return Spec(**found, sigma=sigma, keep_obvious=bool(self.keep_obvious), kernel=self.kernel)
-
-    def _options(self) -> SolveOptions:
-        name = "ism" if isinstance(self.solver, str) and self.solver == "auto" else self.solver
-        solver = SOLVERS[name]() if isinstance(name, str) else check_solver(name)
-        reduced = isinstance(solver, LBFGS) or (isinstance(self.solver, str) and self.solver == "auto")
-        names = ("n_init", "rounding", "max_iter", "tol", "callback", "engine", "memory_limit", "n_jobs")
-        return SolveOptions(solver, **{n: getattr(self, n) for n in names}, reduced=reduced, samples=self._samples)
-
-    def _fit(self, X: Any, y: Any, keep: Any, originals: pd.DataFrame | None, rng: np.random.Generator) -> FittedView:
-        """Fit in memory or in blocks, depending on the location and number of the rows."""
-        if sparse.issparse(X):
-            return self._fit_sparse(X, y, keep, rng)
-        rows = checked_rows(self, X, reset=True)
-        names = column_names(self)
-        spec = replace(
-            self._spec(),
-            originals=check_originals(originals, rows.n, names),
-            keep=check_keep(keep, rows.n, float(self.keep_weight)),
-        )
-        return self._fit_rows(rows, y, spec, names, rng)
-
-    def _fit_sparse(self, X: Any, y: Any, keep: Any, rng: np.random.Generator) -> FittedView:
-        """Fit sparse rows in their leading principal directions."""
-        spec = replace(self._spec(), keep=check_keep(keep, X.shape[0], float(self.keep_weight)))
-        if not isinstance(spec.init, str) or spec.subspace is not None:
-            problem = "must be left out for a sparse X, which is clustered in its leading principal directions."
-            raise InputError(problem, argument="subspace" if isinstance(spec.init, str) else "init")
-        with enough_memory("fit"):
-            reduced = Reduced.of(check_sparse(self, X, reset=True), rng)
-        return reduced.lifted(self._fit_rows(ArrayRows(reduced.rows), y, spec, None, rng))
-
-    def _fit_rows(
-        self, rows: Rows, y: Any, spec: Spec, names: Sequence[str] | None, rng: np.random.Generator
-    ) -> FittedView:
-        options = self._options()
-        kind, reason = choose(rows, self.engine, self.memory_limit, make_kernel(self.kernel, 1.0).low_rank)
-        if kind != "lowrank":
-            try:
-                table = scan_rows(np.asarray(rows.take(np.arange(rows.n))[0], dtype=np.float64), names)
-                columns = read_known(host(y) if is_torch_array(y) else y, rows.n)
-                given, known = known_arrays(columns), ", ".join(map(str, columns))
-                centred, mean = centre(table, names)
-                if names is not None or rows.d == self.n_features_in_:
-                    warn_of_dominant(centred, names)
-                model = rows.model(kind)
-                if model is not None and model.dtype.itemsize < 8 and not fits_single(centred):
-                    model = None
-                return fit_in_memory(
-                    centred, mean, given, spec, options, kind, reason, model, rng, names=names, known=known
-                )
-            except MemoryError as error:
-                if self.engine != "auto":
-                    raise InputError(f'engine="{kind}" does not fit in memory: choose "lowrank" or "auto".') from error
-                reason = "the exact kernel did not fit in memory"
-        with enough_memory("fit"):
-            coded, levels = rows.encode(y)
-            return fit_streamed(coded, levels, names, spec, options, reason, rng)
 
     def _publish(self, view: FittedView) -> None:
         self._view = view
@@ -470,7 +392,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         menu = self.candidates_
         if not isinstance(number, Integral) or isinstance(number, bool) or not 1 <= number <= len(menu):
-            problem = f"is not on the menu: there are {len(menu)} candidate(s), counted from 1."
+            views = "1 view" if len(menu) == 1 else f"{len(menu)} views"
+            problem = f"is not on the menu: the search found {views}, counted from 1."
             raise InputError(problem, argument="number", value=number)
         self._publish(replace(menu[number - 1].view, candidates=menu))
         return self

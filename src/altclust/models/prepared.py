@@ -13,6 +13,7 @@ from ..base.errors import InputError
 from ..tables import Recipe, learn_recipe
 from ..tables.known import as_known, known_columns
 from ..tables.other_columns import other_columns
+from ..tables.unknown_column import remedy
 from ..tables.values import known_labels
 from ..tables.values import labels as as_labels
 from .kdac import KDAC
@@ -112,8 +113,10 @@ class Reading:
         named += [] if ids is None else [("ids", ids)]
         for argument, name in named:
             if name not in frame.columns:
-                problem = f"is not a column: the table has {', '.join(map(repr, frame.columns[:20]))}."
-                raise InputError(problem, argument=argument, value=name)
+                raise InputError(f"is not a column: {remedy(name, frame.columns)}", argument=argument, value=name)
+        if kept and keep in given:
+            problem = "is also given: clusters cannot agree with a column and be independent of it; leave one out."
+            raise InputError(problem, argument="keep", value=keep)
         known = frame[given]
         if more is not None:
             known = pd.concat([known, more.set_axis(frame.index)], axis=1)

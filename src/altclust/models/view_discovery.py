@@ -174,7 +174,8 @@ def correct_for_views(model: KDAC, count: int) -> None:
     if count == 1 or np.isnan(found.p_value):
         return
     p_value, smallest = min(1.0, count * found.p_value), min(1.0, count * found.smallest_p)
-    verdict = f"{words(p_value, smallest, found.stability, len(model.labels_))} p is corrected for {count} views."
+    verdict = words(p_value, smallest, found.stability, len(model.labels_), found.without_gaps)
+    verdict = f"{verdict} p is corrected for {count} views."
     verdict = found.verdict if found.is_obvious else verdict
     corrected = replace(found, p_value=p_value, smallest_p=smallest, verdict=verdict)
     model._view = replace(model._view, significance=corrected)

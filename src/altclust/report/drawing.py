@@ -15,7 +15,7 @@ from .sentences import cell, text
 MOST_DRAWN = 4000  # rows; more points hide each other
 FEWEST = 20  # rows of every cluster, if it has as many
 MOST_COLUMNS = 8  # in a hover text
-MOSTLY = 0.6  # share of a direction from which one column names it
+MOSTLY = 0.3  # share of the variance of a direction from which a column names it
 
 
 def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.ndarray:
@@ -31,22 +31,25 @@ def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.nd
     return np.sort(np.concatenate([shuffled[first], shuffled[~first]])[:most])
 
 
-def axis_name(number: int, direction: np.ndarray, spreads: np.ndarray, names: Sequence[str]) -> str:
-    """The name of a direction: the columns with the largest share.
+def axis_name(number: int, z: np.ndarray, X: np.ndarray, names: Sequence[str]) -> str:
+    """The name of a direction: the one or two columns that vary most with it.
+
+    Not those with the largest coefficients: columns that nearly repeat each other have large ones of opposite signs.
 
     Parameters
     ----------
     number : int
         From 1 on.
-    direction, spreads : arrays, shape (d,)
-        The direction, and the standard deviation of every column.
+    z : array, shape (n,)
+        The rows in the direction.
+    X : array, shape (n, d)
     names : sequence of str
     """
-    parts = (direction * spreads) ** 2
-    parts = parts / (parts.sum() or 1.0)
-    order = np.argsort(-parts, kind="stable")[:2]
-    top = order[:1] if parts[order[0]] >= MOSTLY else order
-    mostly = "mostly" if parts[top].sum() >= 0.5 else "mixed, most"
+    z, X = z - z.mean(), X - X.mean(axis=0)
+    squares = (z @ X) ** 2 / np.maximum((z @ z) * np.sum(X**2, axis=0), np.finfo(float).tiny)
+    order = np.argsort(-squares, kind="stable")[:2]
+    top = order[squares[order] >= squares[order[0]] / 2]
+    mostly = "mostly" if squares[top[0]] >= MOSTLY else "mixed, most"
     return f"direction {number} ({mostly} {', '.join(names[j] for j in top)})"
 
 

@@ -17,6 +17,7 @@ from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
+from .agreement import agreement
 from .box_chart import boxes
 from .columns import listed_columns
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
@@ -42,6 +43,7 @@ def summarise(
     labels: Any = None,
     values: pd.DataFrame | None = None,
     ids: Iterable[Any] | None = None,
+    keep: pd.Series | None = None,
     name: str = "table",
     alternative: str = "alternative",
     cluster_names: dict[int, str] | None = None,
@@ -69,6 +71,8 @@ def summarise(
         of a given one are left out.
     ids : iterable of length n, optional
         Row names; numbers from 1 if left out.
+    keep : Series of length n, optional
+        The column with labels that the clusters should agree with, None where unknown; the model's own if left out.
     name : str
         The name of the table.
     alternative : str
@@ -118,6 +122,7 @@ def summarise(
         for one in known
     ]
     overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
+    kept = None if predicted else agreement(model, found.codes, keep)
     sizes = found.sizes.tolist()
     known, found = [collapse(one) for one in known], collapse(found)
     values = table.set_axis(features, axis=1) if values is None else as_frame(values)
@@ -125,6 +130,7 @@ def summarise(
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
     used = [name for name in features if name not in map(text, model._left_aside())]
+    clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model._view.obvious_group
     rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)])
     inside = found.codes >= 0
@@ -137,7 +143,7 @@ def summarise(
         "name": text(name),
         "alternative": found.name,
         "rows": n,
-        "columns": table.shape[1],
+        "columns": len(used),
         "headline": headline(
             sizes,
             overlap,
@@ -153,10 +159,11 @@ def summarise(
         "clusters": describe_clusters(found, values),
         "rule": _plain_rule(rule),
         "left_out": None if predicted else left_out(model),
+        "agreement": kept,
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
-        "drawing": _drawing(model, table, [found, *known], values, ids, features, weights),
+        "drawing": _drawing(model, table, [found, *known], values, ids, clustered, weights),
         "weights": weights[:MOST_WEIGHTS],
         "told_alone": alone,
         "other_weights": {
@@ -245,21 +252,20 @@ def _drawing(
     labellings: list[Labelling],
     values: pd.DataFrame,
     ids: Iterable[Any] | None,
-    features: list[str],
+    clustered: pd.DataFrame,
     weights: list[dict[str, Any]],
 ) -> dict[str, Any]:
     rows = drawn_rows(labellings)
     drawn = table.iloc[rows]
     Z = np.asarray(model.transform(as_fitted(model, drawn)))
-    spreads = drawn.to_numpy(dtype=float).std(axis=0)
-    axes = [axis_name(i + 1, w, spreads, features) for i, w in enumerate(np.asarray(model.components_)[:2])]
+    X, names = clustered.iloc[rows].to_numpy(dtype=float), list(clustered.columns)
+    axes = [axis_name(i + 1, z, X, names) for i, z in enumerate(Z.T[:2])]
     shown = hover_columns(values, {w["name"]: w["weight"] for w in weights})
-    names = None
     if ids is not None:
         every = list(ids)
         check_length("ids", len(every), len(table))
-        names = [every[i] for i in rows]
-    return drawing(Z, rows, labellings, values.iloc[rows, shown], names, axes)
+        ids = [every[i] for i in rows]
+    return drawing(Z, rows, labellings, values.iloc[rows, shown], ids, axes)
 
 
 def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
@@ -302,6 +308,7 @@ def _significance(model: Any, values: pd.DataFrame, features: Sequence[str], rul
         "reference": [float(value) for value in significance.reference],
         "stability": float(significance.stability),
         "is_real": bool(significance.is_real),
+        "without_gaps": significance.without_gaps,
         "verdict": significance.verdict,
         "witnesses": witnesses,
         "missing": None,
@@ -309,7 +316,7 @@ def _significance(model: Any, values: pd.DataFrame, features: Sequence[str], rul
 
 
 def _untested(why: str) -> dict[str, Any]:
-    names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "verdict")
+    names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "without_gaps", "verdict")
     return dict.fromkeys(names) | {"witnesses": [], "missing": why}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.thresholds import ALTERNATIVE, INDEPENDENT, VERY_SIMILAR
-from ..search.significance import LEVEL, STABLE
+from ..search.significance import AS_CLEAR, LEVEL, NO_GAPS, STABLE
 from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
@@ -50,7 +50,7 @@ def headline(
     weights : sequence of dict
         name and weight of the features, the largest weight first.
     significance : dict
-        p_value, stability and is_real, None where they are not known, and witnesses, as in the summary.
+        p_value, stability, is_real and without_gaps, None where they are not known, and witnesses, as in the summary.
     converged : bool
     rule : dict, optional
         The columns that reproduce the clusters, as in the summary.
@@ -142,7 +142,7 @@ def _significance(significance: dict[str, Any]) -> str:
     if p_value is None:
         return significance["missing"]
     if p_value > LEVEL:
-        return "rows without clusters look as clear"
+        return NO_GAPS if significance["without_gaps"] else AS_CLEAR
     if significance["is_real"] is False:
         return "halves of the rows give other clusters"
     if stability < STABLE:

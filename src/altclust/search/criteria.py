@@ -20,7 +20,7 @@ from .mixture import mixture
 from .spec import SearchSpec
 from .trials import Trial
 
-MOST_CONTRAST, LEAST_MIXTURE, MOST_MIXTURE = 3.0, -1.0, 2.0  # a criterion beyond counts as much
+MOST_CONTRAST, LEAST_MIXTURE = 3.0, -1.0  # a criterion beyond counts as much
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 ALIKE = {"centroids": "residual"}  # sources whose starts resemble each other, so that their agreement tells nothing
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
@@ -39,7 +39,8 @@ def criteria(
     contrast
         How much smaller the normalised cut of the clusters is than that of a Gaussian cloud, see `Contrast`.
     mixture
-        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`.
+        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
+        above 1, 2√g − 1 counts.
     evenness
         Entropy of the cluster sizes over that of equal sizes.
     """
@@ -63,11 +64,16 @@ def criteria(
             {
                 "agreement": agreement,
                 "contrast": float(np.clip(contrast(shown, codes, trial.sigma), -MOST_CONTRAST, MOST_CONTRAST)),
-                "mixture": float(np.clip(mixture(left @ directions, codes), LEAST_MIXTURE, MOST_MIXTURE)),
+                "mixture": _damped(mixture(left @ directions, codes)),
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _damped(gain: float) -> float:
+    """A gain above 1 counts less and less: in many columns it grows with the number of clusters by overfitting, too."""
+    return 2 * np.sqrt(gain) - 1 if gain > 1 else max(gain, LEAST_MIXTURE)
 
 
 class Contrast:

@@ -39,7 +39,9 @@ WEAK_ROWS = 100  # below, real clusters are often not significant
 LEVEL = 0.05
 PRIOR = 1e-3  # weight of a cluster's share beside near rows
 STABLE = 0.8  # stability
+FAR = 100.0  # widths of the kernel, up to which single precision gives exponents to three digits
 NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
+NO_GAPS, AS_CLEAR = "there is no gap between neighbouring clusters", "rows without clusters look as clear"
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
 
@@ -94,6 +96,8 @@ class Significance:
         Clusterings that columns with few values reproduce, which the search found and left aside.
     is_obvious : bool
         Whether this view is one of them, because nothing else was found.
+    without_gaps : bool
+        Whether the p-value is that of gaps between neighbouring clusters, because it is the larger one.
     """
 
     p_value: float
@@ -105,6 +109,7 @@ class Significance:
     witnesses: tuple[Witness, ...] = ()
     obvious: tuple[Obvious, ...] = ()
     is_obvious: bool = False
+    without_gaps: bool = False
 
     @property
     def is_real(self) -> bool:
@@ -250,14 +255,21 @@ class Carried:
     """The clusters of a trial in some rows, carried to others by the kernel."""
 
     def __init__(self, trial: Trial, rows: Array) -> None:
-        self.rows, self.kernel = rows, Gaussian(trial.sigma)
-        self.member = one_hot(np.append(trial.labels, trial.n_clusters - 1))[:-1]
+        self.sigma, self.kernel = trial.sigma, Gaussian(1.0)
+        self.single = float(np.abs(rows).max()) <= FAR * trial.sigma
+        self.rows = self._in_widths(rows)
+        self.member = one_hot(np.append(trial.labels, trial.n_clusters - 1))[:-1].astype(self.rows.dtype)
         self.shares = PRIOR * self.member.mean(axis=0)
 
     def score(self, Z: Array) -> tuple[float, np.ndarray]:
         """Minus the log of the normalised cut of the carried clusters, and these clusters."""
+        Z = self._in_widths(Z)
         labels = np.argmax(self.kernel.between(Z, self.rows) @ self.member + self.shares, axis=1)
         return -float(np.log(normalised_cut(self.kernel.gram(Z), labels, self.member.shape[1]))), labels
+
+    def _in_widths(self, Z: Array) -> Array:
+        """Rows in units of σ, in single precision if that is accurate: in half of the time."""
+        return np.asarray(Z / self.sigma, dtype=np.float32 if self.single else float)
 
 
 def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -274,11 +286,13 @@ def _combined(answers: list[Answer], n: int, draws: int) -> Significance:
     smallest = 1 / (1 + draws)
     p_value = max(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi, smallest)
     told = [answer.hang_together for answer in answers if not np.isnan(answer.hang_together)]
-    p_value = max(p_value, float(np.median(told))) if told else p_value
+    without_gaps = bool(told) and float(np.median(told)) > p_value
+    p_value = float(np.median(told)) if without_gaps else p_value
     stability = float(np.mean([answer.agreement for answer in answers]))
     middle = answers[int(np.argsort(p)[len(p) // 2])]
-    verdict = words(float(p_value), smallest, stability, n)
-    return Significance(float(p_value), smallest, stability, middle.score, middle.reference, verdict)
+    verdict = words(float(p_value), smallest, stability, n, without_gaps)
+    found = Significance(float(p_value), smallest, stability, middle.score, middle.reference, verdict)
+    return replace(found, without_gaps=without_gaps)
 
 
 def is_real(p_value: float, stability: float) -> bool:
@@ -286,7 +300,7 @@ def is_real(p_value: float, stability: float) -> bool:
     return bool(p_value <= LEVEL and stability >= SAME_VIEW)
 
 
-def words(p_value: float, smallest: float, stability: float, n: int) -> str:
+def words(p_value: float, smallest: float, stability: float, n: int, without_gaps: bool = False) -> str:
     """One sentence on significance and one on stability."""
     chance = f"p ≤ {smallest:.2g}" if p_value <= smallest * 1.001 else f"p = {p_value:.2g}"
     again = f"NMI {stability:.2f} with the clusters that halves of the rows give"
@@ -296,6 +310,7 @@ def words(p_value: float, smallest: float, stability: float, n: int) -> str:
         first = f"Not significant: halves of the rows have clear clusters ({chance}), but other ones."
     else:
         weak = f" With {n} rows, real clusters are often missed." if n < WEAK_ROWS else ""
-        first = f"Not significant: rows without clusters look as clear ({chance}).{weak}"
+        why = NO_GAPS if without_gaps else AS_CLEAR
+        first = f"Not significant: {why} ({chance}).{weak}"
     kind = "Stable" if stability >= STABLE else "Partly stable" if stability >= SAME_VIEW else "Unstable"
     return f"{first} {kind}: {again}."

@@ -10,18 +10,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import skew
 
-from ..base.errors import InputError, one_line, short_repr
+from ..base.errors import InputError, short_repr
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
 from .numerals import Numerals
 from .recipe import Column, Decision, Listed, Recipe
 from .scores import SOME_ROWS, leading_axes, ordered_levels
+from .unknown_column import NAMED, few, remedy
 from .values import NO_ANSWER
 
 MOST_MISSING = 0.5  # share of missing numbers, beyond which a column is left out
 SKEWED = 2.0  # skewness from which logarithms are proposed
 MOST_FEATURES = 1000  # that the order of categories is learnt from
-NAMED = 6  # columns that a sentence names
-LONGEST = 200  # characters of each
 
 
 def learn_recipe(
@@ -81,11 +80,17 @@ def learn_recipe(
     asked = _matching(frame, columns, "columns")
     dropped = _matching(frame, drop, "drop")
     wanted = {name: kind for pattern, kind in (types or {}).items() for name in _matching(frame, [pattern], "types")}
-    logged = [] if log == "auto" else _matching(frame, [log] if isinstance(log, str) else log, "log")
+    logs = [] if log == "auto" else [log] if isinstance(log, str) else log
+    logged = _matching(frame, logs, "log")
     roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
     notes, used, levels = _Notes(), [], {}
     for name in map(str, frame.columns):
         typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
+        if name in logs and (name in roles or typed.numerals is None):
+            problem = f"has the type {typed.kind}, and only numbers have logarithms: leave it out, or set its type."
+            if name in roles:
+                problem = f"is not clustered ({roles[name]}), so that its logarithms have no effect: leave it out."
+            raise InputError(problem, argument="log", value=name)
         if name in asked and name not in wanted:
             typed = _because_asked(typed, len(frame))
         reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
@@ -102,8 +107,8 @@ def learn_recipe(
         why = "; ".join(
             f"{short_repr(name)} is left out ({reason})" for name, reason in list(notes.out.items())[:NAMED]
         )
-        remedy = f" Set a type for one of them, such as --as {next(iter(notes.out))}=category." if why else ""
-        raise InputError(f"No column can be clustered{': ' + why if why else ''}.{remedy}")
+        change = f" Set a type for one of them, such as --as {next(iter(notes.out))}=category." if why else ""
+        raise InputError(f"No column can be clustered{': ' + why if why else ''}.{change}")
     used = _with_order(used, levels, frame)
     return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
 
@@ -162,13 +167,8 @@ class _Notes:
             ("Logarithms are taken", self.logged, "log"),
             ("Skewed, so that logarithms may show more", self.skewed, "log"),
         ]
-        told = [Decision(f"{start}: {_few(things)}.", argument) for start, things, argument in said if things]
+        told = [Decision(f"{start}: {few(things)}.", argument) for start, things, argument in said if things]
         return [*told, Decision(scaled, "standardise")]
-
-
-def _few(things: list[str]) -> str:
-    more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
-    return ", ".join(one_line(thing, LONGEST) or "(no name)" for thing in things[:NAMED]) + more
 
 
 def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> list[str]:
@@ -177,7 +177,7 @@ def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> li
     for pattern in patterns:
         hits = [pattern] if pattern in frame.columns else [c for c in frame.columns if fnmatchcase(c, pattern)]
         if not hits:
-            problem = f"is not a column: the columns are {_few([*map(repr, frame.columns)])}."
+            problem = f"is not a column: {remedy(pattern, frame.columns)}"
             raise InputError(problem, argument=argument, value=pattern)
         found.update(hits)
     return [name for name in frame.columns if name in found]

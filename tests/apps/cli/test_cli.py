@@ -104,6 +104,7 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     assert words(witness["sentence"]) in words(done.stdout)
     assert done.stdout.index("clusters") < done.stdout.index("significance")
     assert words(figures["significance"]["verdict"]) in words(done.stdout)
+    assert words(figures["verdict"]) in words(done.stdout)
     assert words(figures["reasons"]) in words(done.stdout)
     assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
     assert len(KDAC.load(folder / "views" / "alternative.npz").labels_) == N
@@ -151,10 +152,11 @@ def test_the_menu_is_printed_and_another_view_can_be_taken(folder, altclust, sev
     assert "this report" in (folder / "second" / "report.html").read_text()
 
 
-def test_a_view_that_was_not_found_is_refused(folder, altclust, several):
-    done = altclust("find", *several, "--view", "99")
+def test_a_view_that_was_not_found_is_refused(folder, altclust):
+    few = ("--given", "segment", "--columns", "spend", "--columns", "visits")
+    done = altclust("find", "customers.csv", *few, *FAST, "--view", "5")
     assert done.returncode == 2
-    assert "--view 99 does not exist: the search found" in words(done.stderr)
+    assert "--view 5 does not exist: the search found" in words(done.stderr)
     assert not (folder / "altclust-out").exists()
 
 
@@ -223,11 +225,21 @@ def test_types_logarithms_and_the_decimal_mark_are_options(folder, altclust):
     ("arguments", "code", "message"),
     [
         (["absent.csv"], 2, "absent.csv does not exist or is not a file"),
-        (["customers.csv", "--given", "color"], 2, "--given 'color' is not a column of customers.csv: it has segment"),
+        (
+            ["customers.csv", "--given", "color"],
+            2,
+            "--given 'color' is not a column of customers.csv: the columns are 'segment'",
+        ),
         (["customers.csv", "--given", "Segment"], 2, "did you mean 'segment'?"),
         (["customers.csv", "--id", "nobody"], 2, "--id 'nobody' is not a column"),
         (["customers.csv", "--columns", "gene_*"], 2, "--columns 'gene_*' is not a column: the columns are 'segment'"),
         (["customers.csv", "--drop", "gene"], 2, "--drop 'gene' is not a column"),
+        (["customers.csv", "--drop", "visit"], 2, "--drop 'visit' is not a column: did you mean 'visits'?"),
+        (["customers.csv", "--columns", "AGE"], 2, "--columns 'AGE' is not a column: did you mean 'age'?"),
+        (["customers.csv", "--as", "trut=text"], 2, "--as 'trut' is not a column: did you mean 'truth'?"),
+        (["customers.csv", "--log", "hight"], 2, "--log 'hight' is not a column: did you mean 'height'?"),
+        (["customers.csv", "--log", "truth"], 2, "--log 'truth' has the type category, and only numbers have"),
+        (["customers.csv", "--given", "age", "--log", "age"], 2, "--log 'age' is not clustered (given)"),
         (["customers.csv", "--given-file", "empty.csv"], 1, "empty.csv is empty"),
         (["customers.csv", "--given-file", "holes.csv"], 2, f"has 4 rows, and customers.csv has {N}"),
         (
@@ -265,6 +277,13 @@ def test_a_given_measurement(folder, altclust):
         (["find", "customers.csv", "--sigma", "0"], 2, "--sigma 0 must be above 0"),
         (["find", "customers.csv", "--novelty-weight", "-3"], 2, "Invalid value for '--novelty-weight'"),
         (["find", "customers.csv", "--view", "0"], 2, "Invalid value for '--view'"),
+        (["find", "customers.csv", "--view", "6"], 2, "Invalid value for '--view'"),  # a menu has at most five
+        (["find", "customers.csv", "--keep", "Truth"], 2, "--keep 'Truth' is not a column of customers.csv: did you"),
+        (
+            ["find", "customers.csv", "--given", "segment", "--keep", "segment"],
+            2,
+            "customers.csv: --keep 'segment' is also given: clusters cannot agree with a column and be independent",
+        ),
         (
             ["find", "customers.csv", "--view", "2", "--sigma", "1"],
             2,

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from ...core.kernel_choice import KERNELS
 from ...models.kdac import KDAC
+from ...search.selection import MENU
 from ...tables.known import measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
@@ -48,7 +49,7 @@ KeepOption = Annotated[
     str | None, typer.Option("--keep", help="Column with labels of some rows, with which the result should agree.")
 ]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
-View = Annotated[int, typer.Option(min=1, help="Number of the view to take, of those that the search finds.")]
+View = Annotated[int, typer.Option(min=1, max=MENU, help="Number of the view to take, of those that the search finds.")]
 AllViews = Annotated[
     bool, typer.Option("--all-views", help="Also write a column for each other view that the search finds.")
 ]
@@ -168,6 +169,8 @@ def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -
     table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
     compared = f"{'dependence on' if numbers else 'NMI with'} {plain(', '.join(given))}"
     table.add_row("overlap", f"{view['overlap']:.3f}  ({compared}; 0 is independent)")
+    if view["agreement"] is not None:
+        table.add_row("agreement", plain(view["agreement"]))
     table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
     table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:
@@ -180,6 +183,7 @@ def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -
 def show_verdict(view: dict[str, Any], task: Task) -> None:
     """Print whether the view is significant, the other views, and where the files are."""
     table, console = Table(show_header=False), Console()
+    table.add_row("verdict", view["verdict"])
     if view["rule"] is not None:
         table.add_row("rule", plain(view["rule"]))
     if view["left_out"] is not None:

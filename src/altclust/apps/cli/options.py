@@ -25,7 +25,7 @@ OTHER = {
     "types": "--as",
 }
 # What the library's arguments are called on the command line.
-NAMES = {"X": "The table", **OTHER, **{name.replace("-", "_"): f"--{name}" for name in SAME}}
+NAMES = {"X": "The table", "keep": "--keep", **OTHER, **{name.replace("-", "_"): f"--{name}" for name in SAME}}
 
 
 def in_options(message: InputError | FitWarning) -> str:

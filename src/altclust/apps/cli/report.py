@@ -9,14 +9,14 @@ import typer
 from rich.console import Console
 
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.prepared import PreparedTable
+from ...models.prepared import ROLES, PreparedTable
 from ...report import write_report
 from ...tables.values import known_labels, labels
 from .files import write_report_file
 from .options import OUTPUT_PANEL
 from .results import read_results, summaries_of
 from .screen import say
-from .task import Task, UsageError, check_can_write, command_line, read
+from .task import Task, UsageError, check_can_write, check_column, command_line, read
 
 EXAMPLES = """
 Examples:
@@ -54,12 +54,14 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     rows = read(source)
     if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
         raise UsageError(f"{source} is not the table that was clustered: pass that table as a second argument.")
-    if id is not None and id not in rows.frame.columns:
-        raise UsageError(f"--id {id!r} is not a column of {source}.")
+    if id is not None:
+        check_column("id", id, rows.frame, source)
     names = [name for name in figures["given"] if name in rows.frame.columns]
     given = rows.frame[names].apply(known_labels) if names else None
     ids = None if id is None else labels(rows.frame[id])
-    task = Task(rows, PreparedTable(rows.frame, recipe, given, ids), given, folder)
+    kept = [one.column for one in recipe.listing if one.use == ROLES["keep"] and one.column in rows.frame.columns]
+    keep = known_labels(rows.frame[kept[0]]) if kept else None
+    task = Task(rows, PreparedTable(rows.frame, recipe, given, ids, keep), given, folder)
     target.parent.mkdir(parents=True, exist_ok=True)
     summaries = summaries_of(task, views, command_line(again=True), own)
     write_report_file(target, lambda path: write_report(path, *summaries))

@@ -17,6 +17,7 @@ from ...base.errors import InputError
 from ...core.solvers import Status
 from ...models.kdac import KDAC
 from ...report import summarise, write_report
+from ...report.agreement import agreement
 from ...report.labelling import alternative_labelling, collapse
 from ...report.menu import chosen_number, reasons
 from ...report.sentences import number
@@ -79,7 +80,9 @@ def write_results(
     described = [
         _figures(name, model, why)
         | {
+            "verdict": summary["headline"]["badge"],
             "rule": summary["rule"] and summary["rule"]["sentence"],
+            "agreement": summary["agreement"],
             "left_out": summary["left_out"],
             "descriptions": [c["sentence"] for c in summary["clusters"]],
             "candidates": [_without_points(one) for one in summary["candidates"]],
@@ -128,6 +131,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
                 labels=labels,
                 values=values,
                 ids=task.prepared.ids,
+                keep=task.prepared.keep,
                 name=task.table.name,
                 alternative=name,
                 decisions=task.prepared.recipe.sentences,
@@ -167,7 +171,10 @@ def answer(task: Task, model: KDAC, why: str | None = None) -> dict[str, Any]:
     labelled = alternative_labelling("", model.labels_, len(task.prepared.X), model.n_clusters_, None)
     values = readable(task.table.frame.drop(columns=known, errors="ignore"), task.prepared.recipe)
     clusters = describe_clusters(collapse(labelled), values)
-    return _plain_figures(model, why) | {"descriptions": [cluster["sentence"] for cluster in clusters]}
+    return _plain_figures(model, why) | {
+        "agreement": agreement(model, labelled.codes, task.prepared.keep),
+        "descriptions": [cluster["sentence"] for cluster in clusters],
+    }
 
 
 def _plain_figures(model: KDAC, why: str | None) -> dict[str, Any]:

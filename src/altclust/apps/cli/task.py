@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import shlex
@@ -20,6 +19,7 @@ from ...files.manifest import is_unchanged, read_manifest
 from ...models.prepared import PreparedTable, Reading
 from ...tables import Recipe, Table, read_table
 from ...tables.known import measured
+from ...tables.unknown_column import remedy
 from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
@@ -34,6 +34,7 @@ REMEDIES = {  # options that change what was decided about a table, by the argum
     "log": "--log NAME, or --log auto for all",
     "standardise": "--standardise/--no-standardise",
 }
+QUICKLY_READ = 10_000_000  # bytes of a table, which is read before the output folder is checked
 
 
 class UsageError(InputError):
@@ -88,19 +89,16 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         The column with labels with which the result should agree.
     """
     console.quiet = options.quiet
-    check_folder(out, files, options)
-    check_can_write("--out", out)
+    for path in (options.table, options.given_file):
+        check_file(path)
+    if options.given_file is not None or options.table.stat().st_size > QUICKLY_READ:
+        check_folder(out, files, options)
     table = read(options.table)
     frame = table.frame
     kept, named = ([] if name is None else [name] for name in (keep, options.id))
     for option, names in (("given", options.given or []), ("id", named), ("keep", kept)):
         for name in names:
             check_column(option, name, frame, options.table)
-    clash = [name for name in frame.columns if adds is not None and re.fullmatch(adds, name)]
-    if clash:
-        raise UsageError(
-            f"{options.table} already has a column {clash[0]!r}, which the result would overwrite: rename it."
-        )
     reading = Reading(
         columns=options.columns or (),
         drop=options.drop or (),
@@ -116,6 +114,13 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         prepared = reading.prepare(frame, options.given or (), more=more, keep=keep, ids=options.id)
     except InputError as error:
         raise UsageError(f"{options.table}: {in_options(error)}") from error
+    check_folder(out, files, options)
+    check_can_write("--out", out)
+    clash = [name for name in frame.columns if adds is not None and re.fullmatch(adds, name)]
+    if clash:
+        raise UsageError(
+            f"{options.table} already has a column {clash[0]!r}, which the result would overwrite: rename it."
+        )
     if len(frame) < 2:
         raise UsageError(f"{options.table} has 1 row: a clustering needs at least 2.")
     print_reading(table, prepared.recipe, prepared.given)
@@ -133,9 +138,14 @@ def parsed_types(pairs: list[str]) -> dict[str, str]:
 
 def read(path: Path) -> Table:
     """Read a table by its path."""
-    if not path.is_file():
-        raise UsageError(f"{path} does not exist or is not a file: pass the path of a table.")
+    check_file(path)
     return read_table(path)
+
+
+def check_file(path: Path | None) -> None:
+    """Refuse the path of a table that is not there."""
+    if path is not None and not path.is_file():
+        raise UsageError(f"{path} does not exist or is not a file: pass the path of a table.")
 
 
 def check_folder(out: Path, files: str, options: TableOptions) -> None:
@@ -152,14 +162,14 @@ def check_folder(out: Path, files: str, options: TableOptions) -> None:
         if source is not None and source.is_file() and any(map(source.samefile, touched)):
             raise UsageError(f"{source} is {option}, and the results would replace it: choose another --out.")
     foreign = ", ".join(one.name for one in taken if not found[one])
-    remedy = "choose another --out, or pass --force to overwrite"
+    instead = "choose another --out, or pass --force to overwrite"
     if foreign:
-        remedy = (
+        instead = (
             f"choose another --out, or move what is in the way. --force overwrites only what altclust wrote and nobody "
             f"changed since, so not {foreign}"
         )
     if foreign or (taken and not options.force):
-        raise UsageError(f"{', '.join(map(str, taken))} exist{'s' * (len(taken) == 1)}: {remedy}.")
+        raise UsageError(f"{', '.join(map(str, taken))} exist{'s' * (len(taken) == 1)}: {instead}.")
 
 
 def _check_labels(given: pd.DataFrame | None) -> None:
@@ -187,9 +197,7 @@ def existing(out: Path, files: str) -> list[Path]:
 def check_column(option: str, name: str, frame: pd.DataFrame, where: Path) -> None:
     """Refuse a name that is not a column, and suggest the nearest."""
     if name not in frame.columns:
-        near = difflib.get_close_matches(name, frame.columns, 1)
-        there = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(frame.columns[:20])}."
-        raise UsageError(f"--{option} {name!r} is not a column of {where}: {there}")
+        raise UsageError(f"--{option} {name!r} is not a column of {where}: {remedy(name, frame.columns)}")
 
 
 def read_given_file(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame | None:
@@ -233,7 +241,7 @@ def print_reading(table: Table, recipe: Recipe, given: pd.DataFrame | None) -> N
         ]
         unknown = int(given.isna().any(axis=1).sum())
         missing = f" {unknown:,} of {len(given):,} rows have no label: they are not constrained." if unknown else ""
-        remedy = " [--as NAME=category makes a measurement a clustering]" if numbers else ""
-        say(f"Given: {', '.join(levels)}.{missing}{remedy}")
+        change = " [--as NAME=category makes a measurement a clustering]" if numbers else ""
+        say(f"Given: {', '.join(levels)}.{missing}{change}")
     for decision in recipe.decisions:
         say(f"{decision.sentence} [{REMEDIES[decision.argument]}]")

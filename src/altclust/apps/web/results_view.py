@@ -169,8 +169,8 @@ def _test_significance(session: Session, pool: Pool, view: View) -> None:
 def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
     clusters, table, weights = st.tabs(["Clusters", "Cross table", "Column weights"])
     with clusters:
-        if summary["left_out"] is not None:
-            st.html(paragraph(summary["left_out"]))
+        for sentence in filter(None, (summary["agreement"], summary["left_out"])):
+            st.html(paragraph(sentence))
         for cluster in summary["clusters"]:
             code = cluster["code"]
             name, sentence = st.columns([1, 3], vertical_alignment="center")

@@ -230,6 +230,7 @@ class Study:
             labels=view.labels,
             values=self.values,
             ids=ids,
+            keep=None if view.known is None else self.prepared.keep,
             name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
             decisions=self.decisions,

@@ -1,0 +1,48 @@
+"""How well clusters agree with what they should agree with, in a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import adjusted_mutual_info_score
+
+from ..core.metrics import nmi
+from .sentences import text
+
+LITTLE = 0.1  # mutual information beyond chance, below which two clusterings tell little about each other
+
+
+def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> str | None:
+    """The agreement in a sentence; None if nothing is to be kept.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted; it knows what was to be kept, unless it was loaded from a file.
+    labels : int array, shape (n,)
+        The clusters; −1 is unknown.
+    keep : Series of length n, optional
+        The labels to agree with, under the name of their column; None is unknown. Default: what the model was fitted
+        with, in the rows of its search.
+    """
+    if keep is not None:
+        codes, name = pd.factorize(keep)[0], text(keep.name)
+    else:
+        search = model._view.search
+        own, labels = None if search is None else search.fixed.keep, model._view.searched_labels
+        if own is None or labels is None or len(own.codes) != len(labels):
+            return None
+        if own.pairs:
+            return f"Agreement with the links: kappa {own.agreement(labels):.2f} (1 is full, 0 is that of chance)."
+        codes, name = own.codes, "the labels to keep"
+    both = (codes >= 0) & (labels >= 0)
+    if both.sum() < 2:
+        return None
+    rows = "" if both.all() else f" in the {both.sum():,} rows with a label"
+    found = f"agreement with {name}: NMI {nmi(codes[both], labels[both]):.2f}{rows}."
+    if adjusted_mutual_info_score(codes[both], labels[both]) >= LITTLE:
+        return found.replace("a", "A", 1)
+    beyond = "" if np.isnan(model.overlap_) else " beyond what is given"
+    return f"Little {found} The other columns may tell little about {name}{beyond}."

@@ -1,0 +1,34 @@
+"""A name that is no column of a table: the column that was probably meant, or those that there are."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from ..base.errors import one_line
+
+NAMED = 6  # columns that a sentence names
+LONGEST = 200  # characters of each
+
+
+def remedy(name: str, columns: Iterable[str]) -> str:
+    """What to write in place of a name that is no column.
+
+    Examples
+    --------
+    >>> from altclust.tables.unknown_column import remedy
+    >>> remedy("SEX", ["Sex", "Age"])
+    "did you mean 'Sex'?"
+    >>> remedy("height", ["Sex", "Age"])
+    "the columns are 'Sex', 'Age'."
+    """
+    names = list(map(str, columns))
+    lower = {one.lower(): one for one in reversed(names)}  # the first of those that differ in capitals only
+    near = difflib.get_close_matches(name.lower(), lower, 1)
+    return f"did you mean {lower[near[0]]!r}?" if near else f"the columns are {few([*map(repr, names)])}."
+
+
+def few(things: list[str]) -> str:
+    """The first of the things in a sentence, and how many more there are."""
+    more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
+    return ", ".join(one_line(thing, LONGEST) or "(no name)" for thing in things[:NAMED]) + more
