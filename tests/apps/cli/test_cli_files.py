@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -65,6 +66,23 @@ def test_force_replaces_only_what_altclust_wrote(few, altclust):  # noqa: F811
     assert contents(few) == before
     assert altclust("report", ".", "--force").returncode == 2
     assert contents(few) == before
+
+
+def test_mistakes_are_told_before_results_that_are_in_the_way(few, altclust, monkeypatch):  # noqa: F811
+    (few / "report.html").write_text("mine")
+    wrong = {
+        ("fw.csv",): "fw.csv does not exist",
+        ("few.csv", "--given-file", "absent.csv"): "absent.csv does not exist",
+        ("few.csv", "--given", "segmnt"): "did you mean 'segment'?",
+        ("few.csv", "--drop", "visit"): "did you mean 'visits'?",
+    }
+    for words_typed, message in wrong.items():
+        done = altclust("find", *words_typed, "--out", ".")
+        assert done.returncode == 2
+        assert message in words(done.stderr)
+    monkeypatch.setattr("altclust.apps.cli.task.QUICKLY_READ", 0)  # a large table is not read in vain
+    done = altclust("find", "few.csv", "--given", "segmnt", "--out", ".")
+    assert "report.html exists" in words(done.stderr)
 
 
 def test_views_leaves_pictures_of_others_alone(few, altclust):  # noqa: F811
@@ -309,20 +327,39 @@ def test_a_workbook_with_formulas_is_reported_on_again(few, altclust):  # noqa: 
 SLOW = ("find", "customers.csv", "--given", "segment")
 
 
-def test_a_closed_terminal_counts_as_ctrl_c(folder):  # noqa: F811
+@pytest.mark.parametrize("word", [b"customers.csv", b"Searching"])
+def test_a_closed_terminal_counts_as_ctrl_c(folder, word):  # noqa: F811
     """The search stops, and its best result is written, though nobody sees what is printed."""
+    searching = word == b"Searching"
+    command = [sys.executable, "-m", "altclust", *SLOW]
+    assert _exit_code_when_closed_at(word, command, folder, 0.5 * searching) == 130
+    assert not searching or names(folder / "altclust-out") == RESULTS
+
+
+def test_a_terminal_that_is_closed_while_signals_are_ignored(folder):  # noqa: F811
+    """Processes start under ignored signals; a terminal that is closed just then is noticed afterwards."""
+    script = (
+        "import sys, time\nfrom altclust.apps.cli import find\nfrom altclust.__main__ import main\n"
+        "find.start_searchers = lambda jobs: (print('STARTING', flush=True), time.sleep(1))\n"
+        f"sys.argv = {['altclust', *SLOW]}\nmain()"
+    )
+    assert _exit_code_when_closed_at(b"STARTING", [sys.executable, "-c", script], folder) == 130
+    assert names(folder / "altclust-out") == RESULTS
+
+
+def _exit_code_when_closed_at(word: bytes, command: list[str], folder, after: float = 0) -> int:  # noqa: F811
+    """Run a command in a terminal of its own, which is closed some seconds after the word is printed."""
     child, terminal = pty.fork()
     if child == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where these tests are run by `nohup`
         os.chdir(folder)
-        os.execv(sys.executable, [sys.executable, "-m", "altclust", *SLOW])
+        os.execv(command[0], command)
     said = b""
-    while b"Standardised" not in said:  # the last word before the search
+    while word not in said:
         said += os.read(terminal, 1000)
-    time.sleep(0.5)
+    time.sleep(after)
     os.close(terminal)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 130
-    assert names(folder / "altclust-out") == RESULTS
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def test_nohup_is_obeyed():

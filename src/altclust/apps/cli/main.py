@@ -18,7 +18,7 @@ from ...datasets import CATALOGUE, data_folder
 from ...paper.commands import reproduce_app
 from . import compare, explore, find, report, tune, views
 from .options import NAMES, in_options
-from .screen import INTERRUPTED, SIGNALS, Stopped, console, say, stop_at_once
+from .screen import INTERRUPTED, SIGNALS, Stopped, console, mute_closed_terminal, say, stop_at_once
 from .task import UsageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no space, or none within the user's quota
@@ -83,6 +83,8 @@ def main() -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         _fail(f"unexpected error in {where.name} (line {where.lineno} of {where.filename}): please report it.", 1)
     except OSError as error:
+        if mute_closed_terminal():  # writing to it failed before its signal came
+            sys.exit(INTERRUPTED)
         _fail(_in_words(error), 1)
     except Stopped as stopped:
         kept = "finished parts are kept, and the same command continues"

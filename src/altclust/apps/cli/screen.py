@@ -41,8 +41,10 @@ class Stopped(BaseException):
         super().__init__(left)
 
 
-def stop_at_once(*_: object) -> None:
+def stop_at_once(received: int, *_: object) -> None:
     """What Ctrl-C does outside `live`."""
+    if received == HANGUP:
+        mute_closed_terminal()
     raise Stopped
 
 
@@ -134,7 +136,7 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
             def note(received: int, *_: object) -> None:
                 if received == HANGUP:
-                    _mute_closed_terminal()
+                    mute_closed_terminal()
                 if shown.writing:
                     return
                 if shown.interrupted:
@@ -145,6 +147,8 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
             for one in SIGNALS:
                 signal.signal(one, note)
+            if mute_closed_terminal():  # while signals were ignored
+                note(signal.SIGINT)
             with _warnings_as_sentences():
                 yield shown
             if shown.writing:
@@ -154,8 +158,9 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
             signal.signal(one, handler)
 
 
-def _mute_closed_terminal() -> None:
-    """Drop what is printed to a terminal that no longer exists: an error there must not end the program."""
+def mute_closed_terminal() -> bool:
+    """Drop what is printed to a terminal that no longer exists, and say whether there is such a one."""
+    closed = False
     for stream in (1, 2):
         try:
             os.write(stream, b"")
@@ -163,6 +168,8 @@ def _mute_closed_terminal() -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream)
             os.close(nowhere)
+            closed = True
+    return closed
 
 
 @contextmanager
