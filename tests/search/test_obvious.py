@@ -133,3 +133,17 @@ def test_numbers_that_go_together_are_no_obvious_group_unless_one_is_exact():
     assert reproduced_by(coins[:, 0], ratings.astype(str), beside=ratings).few_valued
     exact = ratings.assign(r0=coins[:, 0])
     assert reproduced_by(coins[:, 0], exact, beside=exact).few_valued
+
+
+def test_a_frequent_value_is_no_obvious_group_where_columns_without_one_show_the_clusters():
+    rng = np.random.default_rng(0)
+    pressed = np.where(coins[:, 0] == 1, rng.uniform(50, 100, N), 0.0)  # as often 0 as not
+    beside = pd.DataFrame({"pressed": pressed, "length": coins[:, 0] * 8 + rng.standard_normal(N)})
+    assert reproduced_by(coins[:, 0], beside[["pressed"]]).few_valued
+    assert not reproduced_by(coins[:, 0], beside[["pressed"]], beside=beside).few_valued
+    noise = beside.assign(length=rng.standard_normal(N))
+    assert reproduced_by(coins[:, 0], noise[["pressed"]], beside=noise).few_valued
+    twice = beside.assign(length=2 * pressed)  # the same frequent value once more says nothing new
+    assert reproduced_by(coins[:, 0], twice[["pressed"]], beside=twice).few_valued
+    few = beside.assign(pressed=coins[:, 0])
+    assert reproduced_by(coins[:, 0], few[["pressed"]], beside=few).few_valued

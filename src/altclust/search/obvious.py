@@ -3,6 +3,8 @@
 A view that columns with few values reproduce is an obvious group: a fact about these columns. A split of a column
 with many values remains a discovery, and the rule says what it is. So do clusters that a column of numbers reproduces
 only nearly and that the other columns show as well: in nine ratings that go together, one of them often comes close.
+And so do clusters that a split of a column with one frequent value among many reproduces exactly, if other columns
+without a frequent value show them as well.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ class Obvious:
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
         Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows: then
-        the view is an obvious group, unless they are numbers that reproduce it only nearly and other columns show it.
+        the view is an obvious group, unless they are numbers, have ten values or more or reproduce it only nearly,
+        and other columns show it, too.
     rule : str
         Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
     """
@@ -82,15 +85,20 @@ def few_valued(
 
     Those that `originals` has under the same name are taken from there, however many values they have here.
     """
-    ordered = np.sort(X, axis=0)
-    distinct = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
-    apart = int(ATOM * len(X))  # a value is repeated more often if it stands so many places later again
-    repeated = np.any(ordered[apart:] == ordered[: len(X) - apart], axis=0)
-    places = np.flatnonzero((distinct > 1) & ((distinct < FEW_VALUES) | repeated)).tolist()
+    places = np.flatnonzero((np.ptp(X, axis=0) > 0) & _has_few_values(X)).tolist()
     found = {column_name(names, j): X[:, j] for j in places}
     if originals is not None:
         found |= {str(name): cells.to_numpy() for name, cells in originals.items()}
     return pd.DataFrame(found) if found else None
+
+
+def _has_few_values(X: Array) -> np.ndarray:
+    """Whether each column has fewer than ten values, or one value in over a quarter of the rows."""
+    ordered = np.sort(X, axis=0)
+    distinct = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
+    apart = int(ATOM * len(X))  # a value is repeated more often if it stands so many places later again
+    repeated = np.any(ordered[apart:] == ordered[: len(X) - apart], axis=0)
+    return (distinct < FEW_VALUES) | repeated
 
 
 def left_aside(names: Sequence[str] | None, components: Array, rules: Iterable[Obvious]) -> list[str]:
@@ -177,12 +185,16 @@ def reproduced_by(
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
-    if rule is None or beside is None or not rule.few_valued or rule.agreement >= EXACT:
+    numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
+    if rule is None or beside is None or not rule.few_valued or not set(rule.columns) <= numbers:
         return rule
-    numbers = [name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)]
-    others = [one_line(name, LONGEST) not in rule.columns for name in beside.columns]
-    shared = set(rule.columns) <= set(numbers) and _shown(codes, beside.loc[:, others].to_numpy(dtype=float)[rows])
-    return replace(rule, few_valued=not shared)
+    others = beside.loc[:, [one_line(name, LONGEST) not in rule.columns for name in beside.columns]]
+    X = others.to_numpy(dtype=float)[rows]
+    if rule.agreement >= EXACT:
+        if any(column.listed for column in columns if column.name in rule.columns):
+            return rule
+        X = X[:, ~_has_few_values(X)]
+    return replace(rule, few_valued=not _shown(codes, X))
 
 
 def _shown(codes: np.ndarray, X: Array) -> bool:
