@@ -7,10 +7,10 @@ import pytest
 
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
-from altclust.search.criteria import Contrast, criteria
+from altclust.search.criteria import Contrast, _limited, criteria
 from altclust.search.mixture import mixture
 from altclust.search.screening import screen, standing_out
-from altclust.search.selection import menu, rank
+from altclust.search.selection import CURVED, menu, rank, weighted
 from altclust.search.spec import SearchSpec
 from altclust.search.stability import stability
 from altclust.search.trajectories import Trajectory, run
@@ -60,6 +60,24 @@ def test_a_large_gain_counts_less_and_less_but_without_a_limit():
     many, halves = criteria(spec, [trial, few], np.random.default_rng(0))["mixture"]
     assert many > 2  # where it was cut off once
     assert many > halves
+
+
+def test_of_a_large_contrast_a_quarter_counts():
+    assert [_limited(value) for value in (-5.0, -1.0, 2.9, 3.0, 5.0, 100.0)] == [-3.0, -1.0, 2.9, 3.0, 3.5, 4.5]
+
+
+def test_clear_clusters_that_no_mixture_describes_gain():
+    data = views(240, ("blobs", "rings"), (2, 2), random_state=0)
+    spec = SearchSpec(data.X, [])
+    one = run(spec, Trajectory("components", 2), 0)[0]
+    rings = replace(one, W=np.eye(6)[:, 2:4], labels=data.alternative, sigma=0.2)
+    halves = replace(rings, labels=(data.X[:, 2] > 0).astype(int))
+    blobs = replace(rings, W=np.eye(6)[:, :2], labels=data.given)
+    table = rank(spec, [rings, halves, blobs], np.random.default_rng(0))
+    gained = table["score"] - weighted(table)
+    assert gained[0] == pytest.approx(CURVED)
+    assert gained[2] == pytest.approx(0)
+    assert gained[1] <= 0
 
 
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():

@@ -208,6 +208,28 @@ def test_what_is_fixed_stays_fixed(data, subtract):
     assert (tuning.table["subtract_given"] == subtract).all()
 
 
+def spirals(n, seed):
+    rng = np.random.default_rng(seed)
+    given, hidden = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    t = np.sqrt(rng.uniform(0.1, 1, n)) * 2.2 * np.pi
+    arms = t[:, None] * np.column_stack([np.cos(t + np.pi * hidden), np.sin(t + np.pi * hidden)])
+    blobs = 4 * np.array([[0, 0], [1, 0], [0, 1]])[given] + rng.standard_normal((n, 2))
+    X = np.column_stack([blobs, arms + 0.35 * rng.standard_normal((n, 2)), rng.standard_normal(n)])
+    return (X - X.mean(axis=0)) / X.std(axis=0), given, hidden
+
+
+@pytest.mark.parametrize("shape", ["rings", "spirals"])
+def test_thin_shapes_are_found_and_stay_in_the_fit_of_all_rows(shape):
+    if shape == "spirals":
+        X, given, hidden = spirals(300, 2)
+    else:
+        data = views(300, ("moons", "rings"), random_state=3050)
+        X, given, hidden = data.X, data.given, data.alternative
+    model = KDAC(2, random_state=0).fit(X, given)
+    assert nmi(model.labels_, hidden) > 0.95
+    assert model.tuning_.table.loc[model.tuning_.table["chosen"], "source"].item() == "components"
+
+
 def test_large_tables_are_looked_at_in_part():
     data = views(MOST_ROWS + 50, ("blobs", "blobs"), (2, 2), random_state=0)
     tuning = tune(data.X, data.given, n_clusters=2, subtract_given=True, random_state=0)
@@ -219,7 +241,7 @@ def test_directions_come_back_in_the_columns_of_the_table():
     """Also where the rows do not span all columns and the search works inside their span."""
     data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
     X = np.column_stack([data.X, data.X[:, 2] + data.X[:, 3]])
-    W = tune(X, data.given, n_clusters=2, random_state=0).parameters["init"]
+    W = tune(X, data.given, n_clusters=2, subtract_given=False, random_state=0).parameters["init"]
     assert W.shape[0] == 7
     assert np.allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-8)
 

@@ -18,11 +18,14 @@ from .discriminants import discriminant_directions
 from .heuristics import median_distance
 from .mixture import mixture
 from .spec import SearchSpec
+from .trajectories import AGAIN
 from .trials import Trial
 
-MOST_CONTRAST, LEAST_MIXTURE = 3.0, -1.0  # a criterion beyond counts as much
+LARGE_CONTRAST, LEAST_MIXTURE = 3.0, -1.0  # a contrast below -3, or a gain below -1, counts as much
+BEYOND, MOST_CONTRAST = 0.25, 9.0  # share of a contrast above 3 that counts, up to a limit
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
-ALIKE = {"centroids": "residual"}  # sources whose starts resemble each other, so that their agreement tells nothing
+# sources whose starts resemble each other, so that their agreement tells nothing
+ALIKE = {"centroids": "residual", AGAIN: "residual"}
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 
@@ -36,8 +39,10 @@ def criteria(
 
     agreement
         How well the other sources found the same clusters: the largest NMI with a trial of each of them, averaged.
+        Trials that started from the best ones of all sources do not count.
     contrast
-        How much smaller the normalised cut of the clusters is than that of a Gaussian cloud, see `Contrast`.
+        How much smaller the normalised cut of the clusters is than that of a Gaussian cloud, see `Contrast`; of what
+        is above 3, a quarter counts.
     mixture
         How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
         above 1, 2√g − 1 counts.
@@ -49,10 +54,11 @@ def criteria(
     labels = [np.unique(trial.labels, return_inverse=True)[1] for trial in trials]
     alike = nmi_matrix(labels)
     sources = np.array([ALIKE.get(trial.source, trial.source) for trial in trials])
+    first = np.array([trial.source != AGAIN for trial in trials])
     contrast = Contrast(len(X), max(trial.n_components for trial in trials), rng)
     rows = []
     for i, (trial, codes) in enumerate(zip(trials, labels, strict=True)):
-        others = [alike[i, sources == other].max() for other in np.unique(sources) if other != sources[i]]
+        others = [alike[i, first & (sources == s)].max() for s in np.unique(sources[first]) if s != sources[i]]
         agreement = float(np.mean(others)) if others else 0.0
         if known is not None and i < len(known):
             rows.append({"agreement": agreement} | {name: known[name].iloc[i] for name in OF_ONE})
@@ -63,12 +69,18 @@ def criteria(
         rows.append(
             {
                 "agreement": agreement,
-                "contrast": float(np.clip(contrast(shown, codes, trial.sigma), -MOST_CONTRAST, MOST_CONTRAST)),
+                "contrast": _limited(contrast(shown, codes, trial.sigma)),
                 "mixture": _damped(mixture(left @ directions, codes)),
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _limited(contrast: float) -> float:
+    """A contrast above 3 decides only between clusters that are all clear: with thin shapes it has no limit."""
+    large = min(max(contrast, -LARGE_CONTRAST), LARGE_CONTRAST)
+    return large + BEYOND * (min(max(contrast, large), MOST_CONTRAST) - large)
 
 
 def _damped(gain: float) -> float:

@@ -8,7 +8,7 @@ from ..base.backend import Array
 from ..core.embedding import as_codes
 from ..core.solvers.grassmann import orthonormal
 
-ICA_STARTS = 3
+STARTS, PLANE_STARTS = 3, 6  # of FastICA; a plane needs two right components
 MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
 ROUNDING = 1e-10  # share of the largest variance
 ROWS_PER_COMPONENT = 20
@@ -29,7 +29,7 @@ def light_tailed(X: Array) -> Array:
     return sources[best][:, np.argsort(tails[best], kind="stable")]
 
 
-def unmixing(X: Array, count: int, rng: np.random.Generator) -> Array:
+def unmixing(X: Array, count: int, rng: np.random.Generator, starts: int = STARTS) -> Array:
     """Directions of independent components of centred rows, from several starts, shape (s, d, c); c is at most count.
 
     FastICA (Hyvärinen 1999) with the fourth moment, all starts at once; it may not converge. The components span the
@@ -40,7 +40,7 @@ def unmixing(X: Array, count: int, rng: np.random.Generator) -> Array:
     varied = values > ROUNDING * values[0]
     whiten = axes[:, varied] / np.sqrt(values[varied])
     Z = X @ whiten
-    W = _orthogonal(rng.standard_normal((ICA_STARTS, Z.shape[1], Z.shape[1])))
+    W = _orthogonal(rng.standard_normal((starts, Z.shape[1], Z.shape[1])))
     for _ in range(MOST_STEPS if varied.any() else 0):
         Y = np.matmul(Z, W)
         before, W = W, _orthogonal(np.matmul(Z.T, Y * Y * Y) / len(Z) - 3 * W)
@@ -71,7 +71,7 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
-    for directions in unmixing(X, count, rng):
+    for directions in unmixing(X, count, rng, PLANE_STARTS):
         if count < d or directions.shape[1] < q:
             directions = np.hstack([directions, np.eye(d)])
         sources = X @ directions

@@ -18,7 +18,7 @@ from ..core.solvers.grassmann import orthonormal
 from .spec import SearchSpec
 from .trials import Trial
 
-ROUGH_STEPS, EXACT_STEPS = LBFGS(tol=1e-2, max_iter=12), LBFGS(tol=1e-2, max_iter=8)
+ROUGH_STEPS, EXACT_STEPS = 12, 8
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,11 @@ def short_fit(
     sigma: float,
     rng: np.random.Generator,
     rough: bool = True,
+    steps: int | None = None,
 ) -> Trial:
-    """A few steps from W at this σ; rough ones use few landmarks."""
+    """A few steps from W at this σ, or so many; rough ones use few landmarks."""
     n = len(setting.X)
+    steps = (ROUGH_STEPS if rough else EXACT_STEPS) if steps is None else steps
     weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
     problem = Problem(k, W.shape[1], weight, Gaussian(sigma), setting.basis)
     result = descend(
@@ -73,7 +75,7 @@ def short_fit(
         setting.X,
         indicators(spec.given, n, spec.fixed.scaling),
         W,
-        ROUGH_STEPS if rough else EXACT_STEPS,
+        LBFGS(tol=1e-2, max_iter=steps),
         floor=setting.degree_floor,
         pull=setting.pull,
         rough=rough,

@@ -15,6 +15,8 @@ from ..core.problem import indicators, remove_given
 from ..core.reduced import FLOOR
 from .independent_components import light_tailed
 
+ROWS_PER_COLUMN = 20
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -110,6 +112,11 @@ class SearchSpec:
     def tails(self) -> Array:
         """Independent components of the rows without the means of their given clusters, lightest tails first."""
         return light_tailed(remove_given(self.X, self.given) if self.given else self.X)
+
+    @property
+    def has_few_columns(self) -> bool:
+        """Whether there are many rows for each column: with fewer, some directions show thin gaps by chance."""
+        return len(self.X) >= ROWS_PER_COLUMN * self.X.shape[1]
 
     @cached_property
     def kept(self) -> tuple[Array, Array] | None:

@@ -12,7 +12,7 @@ in each of them short fits start from directions that simpler methods find:
 - "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
 - "again": residuals once more, from the directions of the best views that all of these find;
 - "components": the plane of independent components with light tails that do not depend on the given clusters, at ever
-  smaller σ: only these fits find moons and rings.
+  smaller σ, after a few rounds of the paper's alternation: only these fits find moons, rings and spirals.
 
 Some fits are held close to their start. In many columns a free fit finds gaps by chance, and its start is the better
 view; in few columns it improves on its start. The ranking decides between them.
@@ -27,10 +27,12 @@ from itertools import product
 import numpy as np
 
 from ..base.backend import Array
+from ..core.alternation import alternate
 from ..core.initialization import spectral_start
 from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
+from ..core.solvers import ISM
 from .discriminants import DRAWN, STARTS, alternate_discriminants, centroid_directions, in_turn, kmeans_directions
 from .heuristics import median_distance
 from .independent_components import independent_directions
@@ -47,7 +49,9 @@ ROWS_PER_CLUSTER = 16
 LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
 SMOOTH = 0.25  # from this width on, few landmarks are enough
-THIN_FLOOR = 0.03
+SMOOTH_FLOOR, THIN_FLOOR = 0.03, 1e-3  # a larger one joins thin shapes
+HELD = 3.0  # pull over k − 1, for directions in which thin shapes were found
+ROUNDS, STEPS = 4, 4  # of the alternation, and of each of its W steps
 # sources and stages of which the search makes use only where k is told
 ONLY_TOLD = (("direct", 1), ("columns", 0), ("components", 1), ("columns, components", 1))
 
@@ -232,12 +236,29 @@ def _components(
     X = spec.X if basis is None else spec.X @ basis
     q = min(spec.directions(2), X.shape[1])
     W = independent_directions(X, spec.given, q, rng)
-    unit = median_distance(X @ W, rng)
-    floor = THIN_FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
-    setting = Setting(X, basis, False, 0.0, floor, spec.fixed.pull or 0.0)
+    unit, fixed = median_distance(X @ W, rng), spec.fixed
     for k, (stage, width) in product((trajectory.n_clusters, *trajectory.others), enumerate(THIN)):
-        if _wanted(spec, trajectory.source, stage, only):
-            yield short_fit(spec, trajectory.source, stage, k, setting, W, width * unit, rng, rough=width >= SMOOTH)
+        if not _wanted(spec, trajectory.source, stage, only):
+            continue
+        smooth = width >= SMOOTH
+        alternated = not smooth and spec.has_few_columns
+        start = _alternated(spec, X, k, W, width * unit) if alternated else W
+        floor, pull = (THIN_FLOOR, HELD * max(k - 1, 1)) if alternated else (SMOOTH_FLOOR, 0.0)
+        floor = floor if fixed.degree_floor is None else fixed.degree_floor
+        setting = Setting(X, basis, False, 0.0, floor, pull if fixed.pull is None else fixed.pull)
+        steps = 0 if alternated else None
+        yield short_fit(spec, trajectory.source, stage, k, setting, start, width * unit, rng, smooth, steps)
+
+
+def _alternated(spec: SearchSpec, X: Array, k: int, W: Array, sigma: float) -> Array:
+    """The directions after a few rounds of the paper's alternation.
+
+    It finds rings and spirals that the reduced objective does not: its k columns of U, and degrees without a floor, see
+    the shape of a ring before they see its halves.
+    """
+    problem, engine = build_problem(spec, X, k, W.shape[1], sigma)
+    engine.keep = spec.kept
+    return alternate(problem, engine, ISM(max_iter=STEPS), W, max_iter=ROUNDS).W
 
 
 def _wanted(spec: SearchSpec, source: str, stage: int, only: int | None) -> bool:
