@@ -25,8 +25,8 @@ from altclust.base.sampling import sample_rows
 from altclust.core.metrics import nmi
 from altclust.core.problem import row_space
 from altclust.search import selection
-from altclust.search.spec import SearchSpec, Spec
-from altclust.search.trajectories import MOST_ROWS, run, trajectories
+from altclust.search.spec import MOST_ROWS, SearchSpec, Spec
+from altclust.search.trajectories import run, trajectories
 
 PENALTY = 3e-4  # on the squares of the weights of standardised terms
 GROUPS = {"natural": 1.5, "pairs": 1.0, "generated": 0.7}  # what a task counts

@@ -7,7 +7,7 @@ import pytest
 
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
-from altclust.search.criteria import Contrast, _limited, criteria
+from altclust.search.criteria import Contrast, criteria
 from altclust.search.mixture import mixture
 from altclust.search.screening import screen, standing_out
 from altclust.search.selection import CURVED, menu, rank, weighted
@@ -63,7 +63,15 @@ def test_a_large_gain_counts_less_and_less_but_without_a_limit():
 
 
 def test_of_a_large_contrast_a_quarter_counts():
-    assert [_limited(value) for value in (-5.0, -1.0, 2.9, 3.0, 5.0, 100.0)] == [-3.0, -1.0, 2.9, 3.0, 3.5, 4.5]
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], 100)
+    spec = SearchSpec(np.column_stack([12 * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2)), [])
+    trial = replace(run(spec, Trajectory("residual", 2), 0)[0], W=np.eye(2, 1), labels=codes, sigma=1.0)
+    raw = Contrast(200, 1, np.random.default_rng(0))(spec.X[:, :1], codes, 1.0)
+    assert raw > 3.5
+    assert criteria(spec, [trial], np.random.default_rng(0))["contrast"][0] == pytest.approx(
+        min(3 + (raw - 3) / 4, 4.5)
+    )
 
 
 def test_clear_clusters_that_no_mixture_describes_gain():

@@ -10,7 +10,17 @@ from altclust import KDAC, InputError
 from altclust.datasets import views
 from altclust.search import significance
 from altclust.search.null_rows import Marginal, NullRows, one_peak
-from altclust.search.significance import FEWEST_ROWS, AssessOptions, Carried, Recipe, Significance, assess, words
+from altclust.search.significance import (
+    FEWEST_ROWS,
+    Answer,
+    AssessOptions,
+    Carried,
+    Recipe,
+    Significance,
+    _combined,
+    assess,
+    words,
+)
 from altclust.search.spec import SearchSpec, Spec
 
 
@@ -98,6 +108,11 @@ def test_single_precision_gives_the_same_clusters_and_score(monkeypatch):
 
 
 def test_the_verdict_names_the_test_that_decides():
+    for gaps, decided in ((0.4, True), (0.01, False), (np.nan, False)):
+        found = _combined([Answer(0.02, 0.9, 1.0, np.zeros(3), gaps)] * 2, 300, 199)
+        assert found.without_gaps == decided
+        assert found.p_value == pytest.approx(0.4 if decided else 0.02)
+        assert ("no gap" in found.verdict) == decided
     assert words(0.4, 0.005, 0.9, 300, without_gaps=True).startswith(
         "Not significant: there is no gap between neighbouring clusters (p = 0.4). Stable"
     )

@@ -168,6 +168,21 @@ def test_one_stage_alone():
     assert [t.stage for t in alone] == [1]
 
 
+def test_thin_shapes_are_sought_by_the_alternation_in_few_columns_and_in_halves_of_them():
+    asked, _ = question(160, n_clusters=2)
+    n, d = asked.X.shape
+    assert 20 * d <= n < 40 * d
+    assert asked.has_few_columns
+    assert asked.take(np.arange(n // 2)).has_few_columns  # as the search, whose view is sought again
+    wide = replace(asked, X=np.hstack([asked.X, np.random.default_rng(0).standard_normal((n, n // 20 + 1 - d))]))
+    assert not wide.has_few_columns
+    for one, floor, pull in ((asked, 1e-3, 3.0), (wide, 0.03, 0.0)):
+        thin = run(one, Trajectory("components", 2), 0)[-1]
+        assert (thin.degree_floor, thin.pull) == (floor, pull)
+    fixed = replace(asked, fixed=Spec(n_clusters=2, degree_floor=0.2, pull=0.5))
+    assert {(t.degree_floor, t.pull) for t in run(fixed, Trajectory("components", 2), 0)} == {(0.2, 0.5)}
+
+
 @pytest.mark.parametrize("residual", [False, True])
 def test_a_fixed_sigma_is_a_single_trial(residual):
     asked, _ = question(n_clusters=2, sigma=0.8, subtract_given=residual)

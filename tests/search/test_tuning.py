@@ -11,7 +11,7 @@ from altclust.base.thresholds import ALTERNATIVE, DISTINCT
 from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.search.selection import SMALLEST
-from altclust.search.trajectories import MOST_ROWS
+from altclust.search.spec import MOST_ROWS
 
 N = 90
 COLUMNS = {

@@ -294,6 +294,8 @@ def test_logarithms_of_a_column_without_numbers_are_refused(frame):
         learn_recipe(frame, log=["income", "city"])
     with pytest.raises(InputError, match=r"log='income' is not clustered \(given\)"):
         learn_recipe(frame, known=["income"], log="income")
+    with pytest.raises(InputError, match=r"log='income' is not clustered \(left out\)"):
+        learn_recipe(frame, drop=["income"], log=["income"])
     assert learn_recipe(frame, log=["*"], known=["city"], drop=["note"]).names  # a pattern asks for no single column
 
 

@@ -18,7 +18,7 @@ from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
 
 STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
-FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed; more only where it does not converge
+FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed, and after which Lanczos restarts
 FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
 

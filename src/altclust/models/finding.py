@@ -100,10 +100,11 @@ def find(
         types = dict.fromkeys(measured, "number") | dict(types or {})
     else:
         frame = as_pandas(table)
-    for name in (ADDED,) if given is not None else (ADDED, FIRST):
+    names, labels = _given(frame, given)
+    nothing_given = not names and (labels is None or not labels.shape[1])
+    for name in (ADDED, FIRST) if nothing_given else (ADDED,):
         if name in frame.columns:
             raise InputError(f"table has a column {name!r} already, which the result would replace: rename it.")
-    names, labels = _given(frame, given)
     reading = Reading(columns, drop, types, encode, impute, log, decimal, standardise)
     rows = reading.prepare(frame, names, more=labels, keep=keep, ids=ids)
     options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}

@@ -22,10 +22,10 @@ def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> 
     model : KDAC
         Fitted; it knows what was to be kept, unless it was loaded from a file.
     labels : int array, shape (n,)
-        The clusters; −1 is unknown.
+        The clusters; −1 is unknown. Used with `keep` only.
     keep : Series of length n, optional
         The labels to agree with, under the name of their column; None is unknown. Default: what the model was fitted
-        with, in the rows of its search.
+        with, and its labels.
     """
     if keep is not None:
         codes, name = pd.factorize(keep)[0], text(keep.name)
@@ -43,6 +43,6 @@ def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> 
     rows = "" if both.all() else f" in the {both.sum():,} rows with a label"
     found = f"agreement with {name}: NMI {nmi(codes[both], labels[both]):.2f}{rows}."
     if adjusted_mutual_info_score(codes[both], labels[both]) >= LITTLE:
-        return found.replace("a", "A", 1)
+        return found[0].upper() + found[1:]
     beyond = "" if np.isnan(model.overlap_) else " beyond what is given"
     return f"Little {found} The other columns may tell little about {name}{beyond}."

@@ -122,6 +122,8 @@ def summarise(
         for one in known
     ]
     overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
+    if keep is not None:
+        check_length("keep", len(keep), n)
     kept = None if predicted else agreement(model, found.codes, keep)
     sizes = found.sizes.tolist()
     known, found = [collapse(one) for one in known], collapse(found)

@@ -21,8 +21,8 @@ from .spec import SearchSpec
 from .trajectories import AGAIN
 from .trials import Trial
 
-LARGE_CONTRAST, LEAST_MIXTURE = 3.0, -1.0  # a contrast below -3, or a gain below -1, counts as much
-BEYOND, MOST_CONTRAST = 0.25, 9.0  # share of a contrast above 3 that counts, up to a limit
+CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 4.5)  # how much a contrast counts: a large one less
+LEAST_MIXTURE = -1.0  # a lower gain counts as this
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 # sources whose starts resemble each other, so that their agreement tells nothing
 ALIKE = {"centroids": "residual", AGAIN: "residual"}
@@ -42,7 +42,7 @@ def criteria(
         Trials that started from the best ones of all sources do not count.
     contrast
         How much smaller the normalised cut of the clusters is than that of a Gaussian cloud, see `Contrast`; of what
-        is above 3, a quarter counts.
+        is above 3, a quarter counts, up to 9.
     mixture
         How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
         above 1, 2√g − 1 counts.
@@ -69,18 +69,12 @@ def criteria(
         rows.append(
             {
                 "agreement": agreement,
-                "contrast": _limited(contrast(shown, codes, trial.sigma)),
+                "contrast": float(np.interp(contrast(shown, codes, trial.sigma), CONTRASTS, COUNTED)),
                 "mixture": _damped(mixture(left @ directions, codes)),
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
             }
         )
     return pd.DataFrame(rows)
-
-
-def _limited(contrast: float) -> float:
-    """A contrast above 3 decides only between clusters that are all clear: with thin shapes it has no limit."""
-    large = min(max(contrast, -LARGE_CONTRAST), LARGE_CONTRAST)
-    return large + BEYOND * (min(max(contrast, large), MOST_CONTRAST) - large)
 
 
 def _damped(gain: float) -> float:

@@ -52,8 +52,8 @@ class Obvious:
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
         Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows: then
-        the view is an obvious group, unless they are numbers, have ten values or more or reproduce it only nearly,
-        and other columns show it, too.
+        the view is an obvious group, unless all are numbers, other columns show the view too, and either they have
+        ten or more values or they reproduce it only nearly.
     rule : str
         Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
     """

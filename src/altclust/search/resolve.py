@@ -14,8 +14,7 @@ from ..base.validation import check_sizes
 from ..core.initialization import check_start, check_subspace
 from ..core.reduced import FLOOR
 from .heuristics import check_outliers, check_sigma, median_distance, number_of_clusters
-from .spec import Parameters, SearchSpec, Spec
-from .trajectories import MOST_ROWS
+from .spec import MOST_ROWS, Parameters, SearchSpec, Spec
 from .tuning import Tuning, search_parameters
 
 logger = logging.getLogger(__name__)

@@ -95,8 +95,9 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     new = "" if np.isnan(row["overlap"]) else f", overlap {row['overlap']:.2f} with what is given"
     found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
     compared = "smaller" if row["contrast"] >= 0 else "larger"
+    times = "more than 20" if row["contrast"] > 3 else f"{np.exp(abs(row['contrast'])):.2g}"
     why = (
         f"other starts found them with NMI {row['agreement']:.2f}, their normalised cut is "
-        f"{np.exp(abs(row['contrast'])):.2g} times {compared} than that of a cloud without clusters{new}"
+        f"{times} times {compared} than that of a cloud without clusters{new}"
     )
     return f"{found} ({row['source']} path): {why}. The best of {len(table)} candidates."

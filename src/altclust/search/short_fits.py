@@ -65,7 +65,7 @@ def short_fit(
     rough: bool = True,
     steps: int | None = None,
 ) -> Trial:
-    """A few steps from W at this σ, or so many; rough ones use few landmarks."""
+    """A few steps from W at this σ, or `steps` of them; rough ones use few landmarks."""
     n = len(setting.X)
     steps = (ROUGH_STEPS if rough else EXACT_STEPS) if steps is None else steps
     weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight

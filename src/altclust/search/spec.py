@@ -15,6 +15,7 @@ from ..core.problem import indicators, remove_given
 from ..core.reduced import FLOOR
 from .independent_components import light_tailed
 
+MOST_ROWS = 400  # rows of the search; the fit that follows uses all
 ROWS_PER_COLUMN = 20
 
 
@@ -101,12 +102,15 @@ class SearchSpec:
         Fixed parameters; if σ and k are fixed, there is a single trial.
     columns : array, shape (r, m), or None
         A few columns of a wide table that stand out, in the coordinates of X.
+    part_of : int
+        Rows of the search of which these are a part, such as a half in which its view is sought again.
     """
 
     X: Array
     given: list[np.ndarray]
     fixed: Spec = Spec()
     columns: Array | None = None
+    part_of: int = 0
 
     @cached_property
     def tails(self) -> Array:
@@ -115,8 +119,8 @@ class SearchSpec:
 
     @property
     def has_few_columns(self) -> bool:
-        """Whether there are many rows for each column: with fewer, some directions show thin gaps by chance."""
-        return len(self.X) >= ROWS_PER_COLUMN * self.X.shape[1]
+        """Whether the search has many rows for each column: with fewer, some directions show thin gaps by chance."""
+        return min(max(len(self.X), self.part_of), MOST_ROWS) >= ROWS_PER_COLUMN * self.X.shape[1]
 
     @cached_property
     def kept(self) -> tuple[Array, Array] | None:
@@ -133,7 +137,8 @@ class SearchSpec:
         """The search of some of the rows, centred."""
         X, keep = self.X[rows], self.fixed.keep
         fixed = self.fixed if keep is None else replace(self.fixed, keep=keep.take(rows))
-        return replace(self, X=X - X.mean(axis=0), given=[codes[rows] for codes in self.given], fixed=fixed)
+        given, whole = [codes[rows] for codes in self.given], max(len(self.X), self.part_of)
+        return replace(self, X=X - X.mean(axis=0), given=given, fixed=fixed, part_of=whole)
 
     def directions(self, wanted: int) -> int:
         """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""

@@ -12,7 +12,8 @@ in each of them short fits start from directions that simpler methods find:
 - "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
 - "again": residuals once more, from the directions of the best views that all of these find;
 - "components": the plane of independent components with light tails that do not depend on the given clusters, at ever
-  smaller σ, after a few rounds of the paper's alternation: only these fits find moons, rings and spirals.
+  smaller σ: only these fits find moons, rings and spirals. In few columns, those at the smallest σ start with a few
+  rounds of the paper's alternation.
 
 Some fits are held close to their start. In many columns a free fit finds gaps by chance, and its start is the better
 view; in few columns it improves on its start. The ranking decides between them.
@@ -41,7 +42,6 @@ from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_
 from .spec import SearchSpec
 from .trials import Trial
 
-MOST_ROWS = 400  # rows of the search; the fit that follows uses all
 CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
 MANY_CLUSTERS = 8  # from here on only the sources and fits that may serve many clusters
 THIN_CLUSTERS = (2, 3)  # of the search for thin shapes, which have two directions

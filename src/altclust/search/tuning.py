@@ -28,9 +28,9 @@ from .obvious import Obvious, as_they_were, column_name, few_valued
 from .paper_rule import explain_paper, grid_trajectories, rank_by_quality, run_grid
 from .screening import WIDE, screen
 from .selection import REJECTED, explain_ranking, menu, obvious_trials, rank
-from .spec import SearchSpec, Spec
+from .spec import MOST_ROWS, SearchSpec, Spec
 from .stability import stability
-from .trajectories import LOOSELY, MOST_ROWS, Trajectory, run, run_again, trajectories
+from .trajectories import LOOSELY, Trajectory, run, run_again, trajectories
 from .trials import Trial
 
 MOST_KEPT = 100  # rows about which something is said that are added to the sample

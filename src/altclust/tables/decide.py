@@ -86,14 +86,15 @@ def learn_recipe(
     notes, used, levels = _Notes(), [], {}
     for name in map(str, frame.columns):
         typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
-        if name in logs and (name in roles or typed.numerals is None):
+        reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
+        if name in logs and (reason or typed.numerals is None):
             problem = f"has the type {typed.kind}, and only numbers have logarithms: leave it out, or set its type."
-            if name in roles:
-                problem = f"is not clustered ({roles[name]}), so that its logarithms have no effect: leave it out."
+            if reason:
+                role = roles.get(name, "left out")
+                problem = f"is not clustered ({role}), so that its logarithms have no effect: leave it out."
             raise InputError(problem, argument="log", value=name)
         if name in asked and name not in wanted:
             typed = _because_asked(typed, len(frame))
-        reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
         reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
         if reason:
             told = name not in roles and not (asked and name not in asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import signal
@@ -137,7 +138,9 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
             def note(received: int, *_: object) -> None:
                 if received == HANGUP:
                     mute_closed_terminal()
-                if shown.writing:
+                if shown.writing or (
+                    shown.interrupted and received == HANGUP
+                ):  # a shell and the system may both send it
                     return
                 if shown.interrupted:
                     raise Stopped
@@ -147,7 +150,7 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
             for one in SIGNALS:
                 signal.signal(one, note)
-            if mute_closed_terminal():  # while signals were ignored
+            if mute_closed_terminal() and not IGNORED:  # while signals were ignored
                 note(signal.SIGINT)
             with _warnings_as_sentences():
                 yield shown
@@ -159,16 +162,16 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
 
 def mute_closed_terminal() -> bool:
-    """Drop what is printed to a terminal that no longer exists, and say whether there is such a one."""
+    """Drop what is printed to a stream that no longer exists, and return whether it was a terminal."""
     closed = False
     for stream in (1, 2):
         try:
             os.write(stream, b"")
-        except OSError:
+        except OSError as error:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream)
             os.close(nowhere)
-            closed = True
+            closed |= error.errno == errno.EIO
     return closed
 
 

@@ -91,6 +91,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     console.quiet = options.quiet
     for path in (options.table, options.given_file):
         check_file(path)
+    # a large table, or one whose labels come from another file, is not read in vain
     if options.given_file is not None or options.table.stat().st_size > QUICKLY_READ:
         check_folder(out, files, options)
     table = read(options.table)

@@ -207,7 +207,7 @@ def follow_eigenvectors(
     # fresh columns, too: a vector that becomes a leading one need not be among the last
     fresh = np.random.default_rng(0).standard_normal((n, GUARDS + max(0, k + GUARDS - known.shape[1])))
     found = leading_ritz(apply, np.hstack([known, fresh]), k, error=ANGLE, least=3, depth=20)
-    if found.error > ANGLE:
+    if not found.error <= ANGLE:
         return leading_eigenvectors(whole(), k, found.vectors[:, :k])
     return found.values[:k], fix_signs(found.vectors)
 
