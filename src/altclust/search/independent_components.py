@@ -8,7 +8,7 @@ from ..base.backend import Array
 from ..core.embedding import as_codes
 from ..core.solvers.grassmann import orthonormal
 
-STARTS, PLANE_STARTS = 3, 6  # of FastICA; a plane needs two right components
+FEW_STARTS, MANY_STARTS = 3, 6  # of FastICA
 MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
 ROUNDING = 1e-10  # share of the largest variance
 ROWS_PER_COMPONENT = 20
@@ -29,7 +29,7 @@ def light_tailed(X: Array) -> Array:
     return sources[best][:, np.argsort(tails[best], kind="stable")]
 
 
-def unmixing(X: Array, count: int, rng: np.random.Generator, starts: int = STARTS) -> Array:
+def unmixing(X: Array, count: int, rng: np.random.Generator, starts: int = FEW_STARTS) -> Array:
     """Directions of independent components of centred rows, from several starts, shape (s, d, c); c is at most count.
 
     FastICA (Hyvärinen 1999) with the fourth moment, all starts at once; it may not converge. The components span the
@@ -55,7 +55,9 @@ def _orthogonal(W: Array) -> Array:
     return np.matmul(left, right)
 
 
-def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
+def independent_directions(
+    X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator, starts: int = FEW_STARTS
+) -> Array:
     """Directions of q components with light tails that depend on each other but not on the given clusterings.
 
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
@@ -71,7 +73,7 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
-    for directions in unmixing(X, count, rng, PLANE_STARTS):
+    for directions in unmixing(X, count, rng, starts):
         if count < d or directions.shape[1] < q:
             directions = np.hstack([directions, np.eye(d)])
         sources = X @ directions

@@ -36,7 +36,7 @@ from ..core.reduced import FLOOR
 from ..core.solvers import ISM
 from .discriminants import DRAWN, STARTS, alternate_discriminants, centroid_directions, in_turn, kmeans_directions
 from .heuristics import median_distance
-from .independent_components import independent_directions
+from .independent_components import FEW_STARTS, MANY_STARTS, independent_directions
 from .kept import KEPT, kept_start
 from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
 from .spec import SearchSpec
@@ -235,7 +235,7 @@ def _components(
     basis = None if trajectory.source == "components" else spec.columns
     X = spec.X if basis is None else spec.X @ basis
     q = min(spec.directions(2), X.shape[1])
-    W = independent_directions(X, spec.given, q, rng)
+    W = independent_directions(X, spec.given, q, rng, MANY_STARTS if spec.has_few_columns else FEW_STARTS)
     unit, fixed = median_distance(X @ W, rng), spec.fixed
     for k, (stage, width) in product((trajectory.n_clusters, *trajectory.others), enumerate(THIN)):
         if not _wanted(spec, trajectory.source, stage, only):
