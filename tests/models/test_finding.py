@@ -137,10 +137,12 @@ def test_the_verdict_has_the_test_of_significance():
 
 def test_mistakes_get_a_sentence():
     frame, _ = customers()
+    frame["number"] = np.arange(1000, 1000 + len(frame))
     for arguments, message in (
         ({"given": "colour"}, "given='colour' is not a column: the columns are 'segment', 'spend'"),
         ({"given": ["a"] * 7}, "given='a' is not a column"),
         ({"given": np.zeros(7)}, "given has 7 labels, and the table 120 rows"),
+        ({"given": "number"}, "given='number' is an identifier"),
         ({"ids": "nobody"}, "ids='nobody' is not a column: the columns are 'segment'"),
     ):
         with pytest.raises(InputError, match=message):
@@ -152,3 +154,13 @@ def test_mistakes_get_a_sentence():
     with pytest.raises(InputError, match="table has two columns named 'spend'"):
         find(pd.concat([frame, frame[["spend"]]], axis=1))
     assert altclust.find is find
+
+
+def test_one_row_is_labelled_and_none_is_refused():
+    frame, _ = customers()
+    found = find(frame, given="segment", n_clusters=2, significance=False)
+    assert found.predict(frame.iloc[[3]]).shape == (1,)
+    with pytest.raises(InputError, match="table has no rows: pass those to label"):
+        found.predict(frame.iloc[:0])
+    with pytest.raises(InputError, match="table has 1 row: a clustering needs at least 2"):
+        find(frame.iloc[:1], given="segment")

@@ -62,7 +62,7 @@ def test_a_large_gain_counts_less_and_less_but_without_a_limit():
     assert many > halves
 
 
-def test_of_a_large_contrast_a_quarter_counts():
+def test_of_a_large_contrast_a_twentieth_counts():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1], 100)
     spec = SearchSpec(np.column_stack([12 * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2)), [])
@@ -70,7 +70,7 @@ def test_of_a_large_contrast_a_quarter_counts():
     raw = Contrast(200, 1, np.random.default_rng(0))(spec.X[:, :1], codes, 1.0)
     assert raw > 3.5
     assert criteria(spec, [trial], np.random.default_rng(0))["contrast"][0] == pytest.approx(
-        min(3 + (raw - 3) / 4, 4.5)
+        min(3 + (raw - 3) / 20, 3.3)
     )
 
 

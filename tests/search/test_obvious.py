@@ -135,6 +135,18 @@ def test_numbers_that_go_together_are_no_obvious_group_unless_one_is_exact():
     assert reproduced_by(coins[:, 0], exact, beside=exact).few_valued
 
 
+def test_a_cross_table_of_several_columns_is_obvious_if_it_is_exact():
+    rng = np.random.default_rng(0)
+    flips = pd.DataFrame(rng.integers(0, 2, (400, 5)), columns=list("abcde"))
+    cells = (4 * flips["a"] + 2 * flips["c"] + flips["d"]).to_numpy()
+    found = reproduced_by(cells, flips)
+    assert found.columns == ("a", "c", "d")
+    assert found.rule == "a cross table of a, c and d"
+    assert found.few_valued
+    assert reproduced_by(np.where(rng.random(400) < 0.05, 0, cells), flips) is None
+    assert reproduced_by(rng.integers(0, 4, 400), flips) is None
+
+
 def test_a_frequent_value_is_no_obvious_group_where_columns_without_one_show_the_clusters():
     rng = np.random.default_rng(0)
     pressed = np.where(coins[:, 0] == 1, rng.uniform(50, 100, N), 0.0)  # as often 0 as not

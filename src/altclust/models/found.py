@@ -128,7 +128,7 @@ class Found:
 
     def predict(self, table: Any) -> np.ndarray:
         """The new clusters of other rows, from a table with the same columns, shape (m,)."""
-        frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table)
+        frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table, fewest=1)
         if is_annotated(table) and any(name.startswith("direction ") for name in self.recipe.names):
             raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
         return np.asarray(self.model.predict(self.recipe.apply(frame)))

@@ -21,7 +21,7 @@ from .spec import SearchSpec
 from .trajectories import AGAIN
 from .trials import Trial
 
-CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 4.5)  # how much a contrast counts: a large one less
+CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 3.3)  # how much a contrast counts: a large one hardly more
 LEAST_MIXTURE = -1.0  # a lower gain counts as this
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 # sources whose starts resemble each other, so that their agreement tells nothing
@@ -42,7 +42,7 @@ def criteria(
         Trials that started from the best ones of all sources do not count.
     contrast
         How much smaller the normalised cut of the clusters is than that of a Gaussian cloud, see `Contrast`; of what
-        is above 3, a quarter counts, up to 9.
+        is above 3, a twentieth counts, up to 9.
     mixture
         How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
         above 1, 2√g − 1 counts.

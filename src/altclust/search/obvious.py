@@ -38,16 +38,16 @@ MOST_ROWS = 5000  # a sample is enough
 LONGEST = 80  # characters of a name
 FOLDS = 3  # of the rows, to predict clusters from other columns
 MOST_CROSSED = 40  # columns with few values whose cross tables are tried
+MOST_TOGETHER = 6  # columns of a cross table, which has to be exact from three on
 
 
 @dataclass(frozen=True)
 class Obvious:
-    """One column, or two, that reproduce a view.
+    """One column, or two, that reproduce a view; more only if they have few values and reproduce it exactly.
 
     Attributes
     ----------
     columns : tuple of str
-        One name or two.
     agreement : float
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
@@ -130,7 +130,7 @@ def reproduced_by(
     given: Sequence[np.ndarray] = (),
     beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
-    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
+    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95, or several exactly.
 
     Few-valued columns and pairs of them are compared value by value, also within the given clusters, whose means a
     search subtracts; other columns by a decision tree of depth at most two. One column is preferred to two.
@@ -183,6 +183,7 @@ def reproduced_by(
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
+        or _of_several(codes, listed)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
     numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
@@ -244,6 +245,24 @@ def _of_values(
         rule = whole if same else f"groups of the values of {names[0]}"
     rule += "" if within is None else ", within the given clusters"
     return Obvious(names, max(agreements), all(column.few for column in columns), rule)
+
+
+def _of_several(codes: np.ndarray, listed: Sequence[CodedColumn]) -> Obvious | None:
+    """The rule by the values of three columns or more, if it is exact: each further one is that which helps most."""
+    columns, cells = list(listed[:1]), listed[0].codes if listed else codes
+    while 0 < len(columns) < MOST_TOGETHER:
+        left = [one for one in listed[:MOST_CROSSED] if all(one is not other for other in columns)]
+        tried = [np.unique(cells * one.levels + one.codes, return_inverse=True)[1] for one in left]
+        agreements = [_agreement(codes, one) for one in tried]
+        if max(agreements, default=0.0) <= _agreement(codes, cells):
+            return None
+        best = int(np.argmax(agreements))
+        columns, cells = [*columns, left[best]], tried[best]
+        if agreements[best] >= EXACT:
+            names = [column.name for column in sorted(columns, key=lambda column: column.place)]
+            rule = f"a cross table of {', '.join(names[:-1])} and {names[-1]}"
+            return Obvious(tuple(names), agreements[best], True, rule)
+    return None
 
 
 def _promising(codes: np.ndarray, columns: Sequence[CodedColumn]) -> list[int]:

@@ -98,6 +98,6 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     times = "more than 20" if row["contrast"] > 3 else f"{np.exp(abs(row['contrast'])):.2g}"
     why = (
         f"other starts found them with NMI {row['agreement']:.2f}, their normalised cut is "
-        f"{times} times {compared} than that of a cloud without clusters{new}"
+        f"{times} times {compared} than that of a Gaussian cloud (which is no test){new}"
     )
     return f"{found} ({row['source']} path): {why}. The best of {len(table)} candidates."

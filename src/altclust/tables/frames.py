@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.errors import InputError, short_repr
 
 
-def as_pandas(table: Any) -> pd.DataFrame:
+def as_pandas(table: Any, fewest: int = 2) -> pd.DataFrame:
     """A pandas frame with unique names that are text, from pandas, polars, Arrow, a dict or an array.
 
     Examples
@@ -37,8 +37,9 @@ def as_pandas(table: Any) -> pd.DataFrame:
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
         raise InputError(f"has two columns named {short_repr(twice[0])}: rename one.", argument="table")
-    if len(frame) < 2:
-        raise InputError(f"has {len(frame)} rows: a clustering needs at least 2.", argument="table")
+    if len(frame) < fewest:
+        use = "a clustering needs at least 2" if fewest > 1 else "pass those to label"
+        raise InputError(f"has {['no rows', '1 row'][len(frame)]}: {use}.", argument="table")
     return frame
 
 

@@ -41,6 +41,9 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
         chosen = [kind for pattern, kind in (types or {}).items() if pattern == name or fnmatchcase(str(name), pattern)]
         kind = chosen[-1] if chosen else None
         typed = column_type(cells)
+        if typed.kind == "identifier" and typed.numerals is not None and kind is None:
+            problem = "is an identifier (row numbers): leave it out, or set its type to number if it is a measurement."
+            raise InputError(problem, argument="given", value=name)
         numbers = None if kind in LABELLED or typed.numerals is None else typed.numerals.values
         if kind in MEASURED and numbers is None:
             raise InputError(f"has the type {kind!r}, but is not a column of numbers.", argument="given", value=name)

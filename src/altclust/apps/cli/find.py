@@ -211,7 +211,7 @@ def menu(candidates: list[dict[str, Any]]) -> Table:
         "columns",
         title="Views that the search found",
         caption="* is the result; --view N takes another, --all-views writes all. Found again: NMI with the clusters "
-        "of the same start in one half of the rows; the significance test carries those of six halves to other rows.",
+        "that the same start finds in one half of the rows. The significance test uses six halves.",
     )
     for one in candidates:
         figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "stability"))
