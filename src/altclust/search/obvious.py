@@ -39,6 +39,7 @@ LONGEST = 80  # characters of a name
 FOLDS = 3  # of the rows, to predict clusters from other columns
 MOST_CROSSED = 40  # columns with few values whose cross tables are tried
 MOST_TOGETHER = 6  # columns of a cross table, which has to be exact from three on
+ROWS_PER_EXACT_CELL = 3  # of such a table: clusters that are pure in all its cells are no chance
 
 
 @dataclass(frozen=True)
@@ -213,11 +214,11 @@ def _cells(columns: Sequence[CodedColumn]) -> np.ndarray:
     return columns[0].codes if len(columns) == 1 else columns[0].codes * columns[1].levels + columns[1].codes
 
 
-def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
+def _agreement(codes: np.ndarray, cells: np.ndarray, rows_per_cell: int = ROWS_PER_CELL) -> float:
     """The mean F1 score of the clusters if each cell is given its most frequent one; 0 if cells are too many."""
     k, size = int(codes.max()) + 1, int(cells.max()) + 1
     counts = np.bincount(cells * k + codes, minlength=size * k).reshape(size, k)
-    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // ROWS_PER_CELL, 2**DEPTH):
+    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // rows_per_cell, 2**DEPTH):
         return 0.0
     best = counts.argmax(axis=1)
     right = np.bincount(best, counts.max(axis=1), minlength=k)
@@ -253,8 +254,8 @@ def _of_several(codes: np.ndarray, listed: Sequence[CodedColumn]) -> Obvious | N
     while 0 < len(columns) < MOST_TOGETHER:
         left = [one for one in listed[:MOST_CROSSED] if all(one is not other for other in columns)]
         tried = [np.unique(cells * one.levels + one.codes, return_inverse=True)[1] for one in left]
-        agreements = [_agreement(codes, one) for one in tried]
-        if max(agreements, default=0.0) <= _agreement(codes, cells):
+        agreements = [_agreement(codes, one, ROWS_PER_EXACT_CELL) for one in tried]
+        if max(agreements, default=0.0) <= _agreement(codes, cells, ROWS_PER_EXACT_CELL):
             return None
         best = int(np.argmax(agreements))
         columns, cells = [*columns, left[best]], tried[best]
