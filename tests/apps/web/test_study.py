@@ -46,7 +46,7 @@ def test_a_refit_keeps_the_numbers_of_the_clusters_and_the_way_back(study):
     assert moved.first is view.model
     back = study.refit(moved, 1.0, Job(lambda job: None))
     again = study.refit(view, 1.0, Job(lambda job: None))
-    assert back.model.quality_ == again.model.quality_
+    assert back.model.quality_ == pytest.approx(again.model.quality_, rel=1e-5)  # the same minimum, from two starts
 
 
 def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it_was(customers_csv, monkeypatch):
