@@ -132,6 +132,7 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     before = [signal.signal(one, signal.SIG_IGN) for one in SIGNALS]
     try:
         start()
+        closed = mute_closed_terminal() and not IGNORED  # while signals were ignored
         with Bar(*columns, console=console, transient=True) as bar:
             shown = Live(bar, bar.add_task(first, total=None, figures=""))
 
@@ -150,7 +151,7 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
 
             for one in SIGNALS:
                 signal.signal(one, note)
-            if mute_closed_terminal() and not IGNORED:  # while signals were ignored
+            if closed or (mute_closed_terminal() and not IGNORED):
                 note(signal.SIGINT)
             with _warnings_as_sentences():
                 yield shown
