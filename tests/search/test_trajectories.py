@@ -8,10 +8,10 @@ import pytest
 
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import remove_given
+from altclust.core.problem import indicators, remove_given
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
-from altclust.search.independent_components import independent_directions, light_tailed
+from altclust.search.independent_components import independent_directions, light_tailed, light_tailed_subspace
 from altclust.search.short_fits import Setting, short_fit
 from altclust.search.spec import SearchSpec, Spec
 from altclust.search.trajectories import (
@@ -152,6 +152,28 @@ def test_components_with_light_tails_come_first():
     assert abs(np.corrcoef(found[:, 0], X[:, 1])[0, 1]) > 0.99
     assert np.all(np.diff(np.mean(found**4, axis=0)) >= 0)
     assert light_tailed(np.zeros((50, 3))).shape[0] == 50  # nothing to find, and no error
+
+
+def test_a_subspace_with_light_tails_is_a_minimum_and_avoids_what_is_given():
+    data = views(300, ("moons", "rings"), random_state=6)
+    rng, known = np.random.default_rng(0), indicators([data.given], 300)
+    start = orthonormal(np.eye(6)[:, 2:4] + 0.2 * rng.standard_normal((6, 2)))
+    found, tail = light_tailed_subspace(data.X, start, known)
+    assert np.linalg.svd(found[2:4])[1].min() > 0.9  # the plane of the rings
+    for W in (start, orthonormal(found + 0.1 * rng.standard_normal((6, 2)))):
+        assert penalised_tail(data.X, W, data.given) > tail
+    assert tail == pytest.approx(penalised_tail(data.X, found, data.given))
+
+
+def penalised_tail(X, W, given):
+    """The definition: the mean fourth power of the length of whitened rows, and four times what is explained."""
+    root = np.linalg.cholesky(X.T @ X / len(X))
+    Z, V = X @ np.linalg.inv(root).T, orthonormal(root.T @ W)
+    explained = 0.0
+    for part in (Z[given == c] for c in np.unique(given)):
+        second = part.T @ part / len(part) - np.eye(Z.shape[1])
+        explained += len(part) / len(Z) * (np.sum((part.mean(axis=0) @ V) ** 2) + np.sum((second @ V) ** 2))
+    return np.mean(np.sum((Z @ V) ** 2, axis=1) ** 2) + 4 * explained
 
 
 def test_columns_that_stand_out_are_searched_by_themselves():
