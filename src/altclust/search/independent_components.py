@@ -64,9 +64,9 @@ def independent_directions(
 
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
     which shows in the fourth moment, however many noise columns there are; heavy tails come from single rows. FastICA
-    may stop early, so the best of a few starts is used. It finds one direction of a view after the other, and the second
-    one of a ring badly; `light_tailed_subspace` then moves all together. If there are too many columns for the number of
-    rows, it uses only the leading principal directions, and the columns themselves are further candidates.
+    may stop early, so the best of a few starts is used. It finds one direction of a view after the other, and the
+    second one of a ring badly; `light_tailed_subspace` then moves all together. If there are too many columns for the
+    number of rows, it uses only the leading principal directions, and the columns themselves are further candidates.
 
     Returns an orthonormal array of shape (d, q).
     """
@@ -95,11 +95,11 @@ def independent_directions(
 
 
 def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, float]:
-    """Directions near W in which rows, whitened, have the lightest tails together and are not explained by what is given.
+    """Directions near W in which whitened rows have the lightest tails together, and tell little of what is given.
 
-    The minimum over orthonormal V of E‖Vᵀz‖⁴, Mardia's kurtosis of the rows z in a subspace, plus a penalty: `NEW` times
-    twice what the given clusters explain there of z and of zzᵀ. Each step takes the smallest eigenvectors of the slope,
-    without the part 2VVᵀ that a Gaussian has as well.
+    The minimum over orthonormal V of E‖Vᵀz‖⁴, Mardia's kurtosis of the rows z in a subspace, plus a penalty: `NEW`
+    times twice what the given clusters explain there of z and of zzᵀ. Each step takes the smallest eigenvectors of the
+    slope, without the part 2VVᵀ that a Gaussian has as well.
 
     Parameters
     ----------
