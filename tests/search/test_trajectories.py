@@ -99,8 +99,8 @@ def test_paths_leave_open_only_what_is_open():
     def left(**fixed):
         return {path.source for path in trajectories(replace(asked, fixed=Spec(**fixed)))}
 
-    assert left(subtract_given=True) == {"residual", "centroids", "half-whitened", "whitened"}
-    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids"}
+    assert left(subtract_given=True) == {"residual", "centroids", "joined", "half-whitened", "whitened"}
+    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
     assert left(subtract_given=False) == {"components", "direct"}
     assert left(whitening=1.0) == {"whitened"}
     assert {path.source for path in trajectories(replace(asked, given=[]))} == sources - {"residual"}
@@ -115,7 +115,9 @@ def test_paths_leave_open_only_what_is_open():
     }
 
 
-@pytest.mark.parametrize("source", ["components", "residual", "centroids", "direct", "half-whitened", "whitened"])
+@pytest.mark.parametrize(
+    "source", ["components", "residual", "centroids", "joined", "direct", "half-whitened", "whitened"]
+)
 def test_a_trajectory_finds_the_hidden_clusters(source):
     data, trials = question()[1], walk(source)
     stages = len(THIN) if source == "components" else len(SOURCES[source].fits)

@@ -25,7 +25,7 @@ CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 3.3)  # how much a contrast c
 LEAST_MIXTURE = -1.0  # a lower gain counts as this
 OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
 # sources whose starts resemble each other, so that their agreement tells nothing
-ALIKE = {"centroids": "residual", AGAIN: "residual"}
+ALIKE = {"centroids": "residual", "joined": "residual", AGAIN: "residual"}
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 

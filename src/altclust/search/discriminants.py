@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import eigh
 
 from ..base.backend import Array
@@ -17,6 +18,7 @@ ROUNDS = 8
 DRAWN, STARTS = 10, 2  # k-means in all columns, and those of them with the least inertia from which to go on
 EARLY, KEPT = 3, 2  # after so many rounds only the best starts go on, from the clusters that they have
 SAME = 0.99  # NMI of two rounds, from which they count as equal
+FINER, ROWS_PER_CLUSTER = (2, 4), 16  # how many more clusters are joined to k, as far as there are rows for them
 
 
 def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array | None = None) -> Array:
@@ -89,6 +91,23 @@ def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | N
     if tails is not None and tails.shape[1]:
         found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
     return np.vstack(found)
+
+
+def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:
+    """Directions of clusters that are found as a few more than k, and joined to k by Ward's method in their directions.
+
+    A small cluster, or one of another shape, is often found only with more clusters than there are: k-means then cuts
+    the large ones instead of missing it. From the joined clusters on it is `alternate_discriminants`.
+    """
+    n, labels = len(X), []
+    for more in FINER:
+        finer = min(k + more, n)
+        if more > FINER[0] and finer * ROWS_PER_CLUSTER > n:
+            break
+        W = alternate_discriminants(X, finer, rng, tails)
+        W = discriminant_directions(X, best_lloyd(X @ W, finer, rng, 3)[0], finer)
+        labels.append(fcluster(linkage(X @ W, "ward"), k, "maxclust") - 1)
+    return in_turn(X, np.stack(labels), k, rng)
 
 
 def kmeans_directions(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:

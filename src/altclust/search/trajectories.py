@@ -5,6 +5,7 @@ in each of them short fits start from directions that simpler methods find:
 
 - "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
 - "centroids": the same rows, from the directions between the centres of k-means clusters;
+- "joined": the same rows, from a few more clusters than k that were joined to k;
 - "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
 - "half-whitened" and "whitened": residuals in principal directions that are made more alike, or equal, in size, for
   views that a few large directions hide;
@@ -34,7 +35,15 @@ from ..core.lloyd import best_lloyd
 from ..core.problem import remove_given
 from ..core.reduced import FLOOR
 from ..core.solvers import ISM
-from .discriminants import DRAWN, STARTS, alternate_discriminants, centroid_directions, in_turn, kmeans_directions
+from .discriminants import (
+    DRAWN,
+    STARTS,
+    alternate_discriminants,
+    centroid_directions,
+    in_turn,
+    joined_discriminants,
+    kmeans_directions,
+)
 from .heuristics import median_distance
 from .independent_components import FEW_STARTS, MANY_STARTS, independent_directions
 from .kept import KEPT, kept_start
@@ -82,6 +91,7 @@ class Source:
 SOURCES = {
     "residual": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY),)),
     "centroids": Source(True, 0.0, centroid_directions, ((0.7, CLOSELY),)),
+    "joined": Source(True, 0.0, joined_discriminants, ((0.7, CLOSELY),)),
     "direct": Source(False, 0.0, kmeans_directions, ((0.7, 0.0), (0.35, 0.0))),
     "half-whitened": Source(True, 0.5, alternate_discriminants, ((0.35, 0.0),)),
     "whitened": Source(True, 1.0, alternate_discriminants, ((0.7, CLOSELY),)),
@@ -89,6 +99,7 @@ SOURCES = {
     KEPT: Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
+LAST = ("centroids", "joined")  # the seeds of the others do not depend on them
 FOR_MANY = ("residual", "centroids", "half-whitened", KEPT)
 FOR_WIDE = ("residual", "half-whitened", "columns", KEPT)  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
@@ -135,7 +146,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
     wide = spec.columns is not None
     if wide:
         names = [name for name in names if name in FOR_WIDE] or names
-    many = [name for name in names if name in FOR_MANY or not spec.given]
+    many = [name for name in names if name in FOR_MANY or (not spec.given and name != "joined")]
     found = [
         Trajectory(name, c)
         for c in ([k] if k else [c for c in (WIDE_CLUSTERS if wide else CLUSTERS) if c <= n / ROWS_PER_CLUSTER] or [2])
@@ -146,7 +157,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
         name = "columns, components" if wide else "components"
         first, *others = [k] if k else [THIN_CLUSTERS[0], *(c for c in THIN_CLUSTERS[1:] if c < n)]
         found.append(Trajectory(name, first, tuple(others)))
-    found.sort(key=lambda trajectory: trajectory.source == "centroids")  # the seed of the others does not depend on it
+    found.sort(key=lambda one: one.source in LAST and 1 + LAST.index(one.source))
     return [trajectory for trajectory in found if trajectory.n_clusters < n]
 
 
