@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,16 @@ def test_story_runs_and_leaves_a_picture(name, tmp_path):
     assert picture.stat().st_size > 5_000
     assert "</html>" in report.read_text(encoding="utf-8")
     assert str(picture) in finished.stdout
+
+
+@pytest.mark.slow
+def test_the_demo_tells_the_verdict_of_its_report(tmp_path):
+    command = [sys.executable, str(EXAMPLES / "penguins.py"), "--out", str(tmp_path)]
+    finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert finished.returncode == 0, finished.stderr
+    report = unescape((tmp_path / "report.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
+    badge, sentence = (re.search(f'<p class="{name}">(.*)</p>', report)[1] for name in ("badge", "sentence"))
+    assert f"{badge}: {sentence}" in " ".join(finished.stdout.replace("│", " ").split())
 
 
 @pytest.mark.slow

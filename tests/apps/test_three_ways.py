@@ -85,6 +85,7 @@ def test_the_function_the_command_line_and_the_page_agree_on_the_penguins(birds,
     assert list(unused[0].columns) == list(unused[1].columns) == list(study.prepared.others(view.model).columns)
     assert "sex" in unused[0].columns  # left aside: its values are obvious groups
     assert study.summary(view)["headline"] == found.summary["headline"]
+    assert figures["views"][0]["verdict"] == found.verdict
     assert study.summary(view)["left_out"] == found.summary["left_out"] == figures["views"][0]["left_out"]
 
 

@@ -175,11 +175,15 @@ def said(overlap=0.01, significance=CLEAR, given=(("segment", 0.01),), weights=W
 
 
 def test_sure_only_where_new_and_real():
+    sentence = (
+        "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income and age; "
+        "significant and stable."
+    )
     assert said() == {
         "tone": "clear",
         "badge": BADGES["clear"],
-        "sentence": "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income "
-        "and age; significant and stable.",
+        "sentence": sentence,
+        "verdict": f"New and significant: {sentence}",
     }
 
 
@@ -187,7 +191,7 @@ def test_chance_is_called_chance():
     for overlap in (0.01, 0.9, None):
         found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
-        assert found["sentence"].startswith("Not significant: ")
+        assert found["verdict"].startswith("Not significant: 3 clusters of ")
         assert found["sentence"].endswith("; rows without clusters look as clear.")
     touching = said(0.01, CHANCE | {"without_gaps": True})
     assert touching["sentence"].endswith("; there is no gap between neighbouring clusters.")
@@ -198,7 +202,7 @@ def test_chance_is_called_chance():
 def test_what_resembles_the_given_is_not_new():
     found = said(0.6, given=[("segment", 0.1), ("region", 0.6)])
     assert found["tone"] == "known"
-    assert found["sentence"].startswith("Not new: ")
+    assert found["verdict"].startswith("Similar to what was given: 3 clusters of ")
     assert "partly similar to region (NMI 0.60)" in found["sentence"]
     assert "independent" not in found["sentence"]
 

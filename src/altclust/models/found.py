@@ -95,8 +95,7 @@ class Found:
     @property
     def verdict(self) -> str:
         """The verdict in a few words, and the result in a sentence."""
-        badge, sentence = self.summary["headline"]["badge"], self.summary["headline"]["sentence"]
-        return sentence if sentence.startswith(badge) else f"{badge}: {sentence}"
+        return self.summary["headline"]["verdict"]
 
     @cached_property
     def summary(self) -> dict[str, Any]:

@@ -156,8 +156,8 @@ def summarise(
             _plain_rule(rule),
             alone,
             measured=any(one.features is not None for one in known),
-        )
-        | ({"badge": "Clusters predicted"} if predicted else {}),
+            predicted=predicted,
+        ),
         "clusters": describe_clusters(found, values),
         "rule": _plain_rule(rule),
         "left_out": None if predicted else left_out(model),

@@ -1,4 +1,4 @@
-"""The headline of the report: what was found, and whether it is significant, as one sentence."""
+"""The verdict: what was found, and whether it is significant, in the same words wherever it is told."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ BADGES = {
     "known": "Similar to what was given",
     "untested": "Significance not tested",
     "chance": "Not significant",
+    "predicted": "Clusters predicted",
 }
 
 
@@ -36,8 +37,9 @@ def headline(
     rule: dict[str, Any] | None = None,
     alone: bool = True,
     measured: bool = False,
+    predicted: bool = False,
 ) -> dict[str, str]:
-    """The first sentence of the page.
+    """The first sentence of the report, of the page and of the terminal.
 
     Parameters
     ----------
@@ -58,21 +60,22 @@ def headline(
         Whether a single column tells the clusters apart.
     measured : bool
         Whether measurements are among what was given.
+    predicted : bool
+        Whether these are other rows than those of the fit.
 
     Returns
     -------
     dict
-        tone (a key of `BADGES`), badge and sentence.
+        tone (a key of `BADGES`), badge, sentence, and verdict, which is both in one line.
     """
-    tone = _tone(overlap, significance, rule)
-    start = {"chance": "Not significant: ", "known": "Not new: "}.get(tone, "")
+    tone = "predicted" if predicted else _tone(overlap, significance, rule)
     carried = _main_features(weights, alone) if rule is None else rule["phrase"]
-    parts = [f"{start}{_clusters(sizes)}", *_novelty(overlap, given, "overlap" if measured else "NMI"), carried]
+    parts = [_clusters(sizes), *_novelty(overlap, given, "overlap" if measured else "NMI"), carried]
     sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
     sentence = " ".join([sentence, *(witness["sentence"] for witness in significance["witnesses"][:MOST_WITNESSES])])
     if not converged:
         sentence += " The solver did not converge."
-    return {"tone": tone, "badge": BADGES[tone], "sentence": sentence}
+    return {"tone": tone, "badge": BADGES[tone], "sentence": sentence, "verdict": f"{BADGES[tone]}: {sentence}"}
 
 
 def _tone(overlap: float | None, significance: dict[str, Any], rule: dict[str, Any] | None) -> str:

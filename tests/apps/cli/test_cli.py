@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from html import unescape
 from types import SimpleNamespace
 
 import numpy as np
@@ -105,6 +106,10 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     assert done.stdout.index("clusters") < done.stdout.index("significance")
     assert words(figures["significance"]["verdict"]) in words(done.stdout)
     assert words(figures["verdict"]) in words(done.stdout)
+    badge, sentence = figures["badge"], figures["verdict"].removeprefix(f"{figures['badge']}: ")
+    shown = unescape((folder / "views" / "report.html").read_text()).replace("\u00a0", " ")
+    assert f'<p class="badge">{badge}</p>\n  <p class="sentence">{sentence}</p>' in shown
+    assert words(done.stdout).count(witness["sentence"]) == 1
     assert words(figures["reasons"]) in words(done.stdout)
     assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
     assert len(KDAC.load(folder / "views" / "alternative.npz").labels_) == N

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from ...core.kernel_choice import KERNELS
 from ...models.kdac import KDAC
+from ...report.verdict import MOST_WITNESSES
 from ...search.selection import MENU
 from ...tables.known import measured
 from .files import claim
@@ -183,14 +184,14 @@ def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -
 def show_verdict(view: dict[str, Any], task: Task) -> None:
     """Print whether the view is significant, the other views, and where the files are."""
     table, console = Table(show_header=False), Console()
-    table.add_row("verdict", view["verdict"])
+    table.add_row("verdict", plain(view["verdict"]))
     if view["rule"] is not None:
         table.add_row("rule", plain(view["rule"]))
     if view["left_out"] is not None:
         table.add_row("left aside", plain(view["left_out"]))
     if view["significance"] is not None:
         table.add_row("significance", view["significance"]["verdict"])
-        for witness in view["significance"]["witnesses"]:
+        for witness in view["significance"]["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
             table.add_row("", plain(witness["sentence"]))
     table.add_row("solver check", view["certificate"]["verdict"])
     console.print(table)

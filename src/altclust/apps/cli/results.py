@@ -80,7 +80,8 @@ def write_results(
     described = [
         _figures(name, model, why)
         | {
-            "verdict": summary["headline"]["badge"],
+            "badge": summary["headline"]["badge"],
+            "verdict": summary["headline"]["verdict"],
             "rule": summary["rule"] and summary["rule"]["sentence"],
             "agreement": summary["agreement"],
             "left_out": summary["left_out"],

@@ -109,6 +109,8 @@ def _show(figures: dict[str, Any], task: Task) -> None:
         if rejected:
             table.add_row(f"{len(figures['views']) + 1}, not significant", *_row(rejected), style="dim")
         console.print(table)
+    for i, view in enumerate(figures["views"], 1):
+        console.print(printable(f"View {i}: {view['verdict']}"), markup=False)
     if not figures["views"]:
         console.print("No significant view was found.")
     console.print(printable(figures["stopped"]), markup=False)
