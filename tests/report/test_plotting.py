@@ -46,6 +46,16 @@ def test_a_model_draws_given_against_alternative(model):
     axes[0].figure.canvas.draw()
 
 
+def test_given_clusters_do_not_look_like_new_ones(model):
+    given, new = model.plot()
+    assert all(len(marks.get_facecolor()) == 0 for marks in given.collections)  # hollow
+    colours = [
+        {tuple(marks.get_edgecolor()[0][:3]) for marks in given.collections},
+        {tuple(marks.get_facecolor()[0][:3]) for marks in new.collections},
+    ]
+    assert len(colours[0] | colours[1]) == 4
+
+
 def test_other_rows_and_axes_of_ones_own(model, rows):
     ax = plt.figure().subplots()
     assert model.plot(rows[0].head(7), axes=[ax])[0] is ax

@@ -59,6 +59,16 @@ def test_sections_in_order(page):
     assert "altclust find moons.csv" in Page(page).text
 
 
+def test_given_clusters_do_not_look_like_new_ones(page):
+    given, new = (re.search(f'data-panel="{which}".*?</ul>', page, re.DOTALL)[0] for which in (1, 0))
+    assert set(re.findall(r"url\(#(.)", given)) == {"g"}
+    assert set(re.findall(r"url\(#(.)", new)) == {"m"}
+    assert 'class="given g0"' in given
+    assert 'class="given' not in new
+    cross = re.search(r'<table class="cross.*?</table>', page, re.DOTALL)[0]
+    assert re.findall(r'<path class="(\w+)', cross) == ["c0", "c1", "given", "given"]
+
+
 def test_nothing_comes_from_elsewhere(page):
     assert not re.search(r"https?:|//cdn|@import|url\((?!#)", page)
     sources = [value for name, value in Page(page).attributes if name in ("src", "href", "srcset", "action")]

@@ -46,11 +46,11 @@ def render_comparison(
     n = len(Z)
     rows = sample_rows(n, MOST_DRAWN, np.random.default_rng(0))
     x, y = places(Z[rows, 0].tolist(), Z[rows, 1].tolist())
-    clusterings = [*given_labellings(given, n), *given_labellings(labels if labels.shape[1] else None, n)]
+    known, found = given_labellings(given, n), given_labellings(labels if labels.shape[1] else None, n)
     pictures = []
-    for one in map(collapse, clusterings):
-        codes = one.codes[rows].tolist()
-        pictures.append({"name": one.name, "svg": scatter(x, y, [codes], 0, f"Rows coloured by {one.name}")})
+    for i, one in enumerate(map(collapse, [*known, *found])):
+        drawn = scatter(x, y, [one.codes[rows].tolist()], 0, f"Rows coloured by {one.name}", given=i < len(known))
+        pictures.append({"name": one.name, "svg": drawn})
     names = [] if given is None else [str(column) for column in given.columns]
     return (
         environment()

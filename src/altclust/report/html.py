@@ -78,7 +78,7 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
     sampled = sum(count < max(seen) for count in seen)
     return {
         "scatter": [
-            scatter(x, y, drawn["codes"], i, f"Rows in the learnt directions, coloured by {name}")
+            scatter(x, y, drawn["codes"], i, f"Rows in the learnt directions, coloured by {name}", given=i > 0)
             for i, name in enumerate(names)
         ],
         "points": {

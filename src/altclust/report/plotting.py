@@ -13,7 +13,7 @@ from ..base.errors import InputError, one_line
 from ..base.known import as_numbers, is_measured
 from ..base.sampling import sample_rows
 from .labelling import bands
-from .palette import COLOURS, UNKNOWN, mark
+from .palette import COLOURS, GIVEN, UNKNOWN, mark
 from .positions import positions
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LONGEST = 60  # characters of a name
 MOST_DRAWN = 20_000  # points in one plot: more hide each other
 
 
-def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
+def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str, given: bool = False) -> Axes:
     """Draw two-dimensional points with a colour and a shape per label.
 
     Parameters
@@ -33,6 +33,8 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
     points : array, shape (n, 2)
     labels : array, shape (n,)
     title : str
+    given : bool
+        Whether the labels are given ones, which have other colours and hollow marks.
     """
     codes, names = _factorised(labels)
     if np.any(codes < 0):
@@ -41,7 +43,10 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str) -> Axes:
     for code, name in enumerate(names):
         colour, shape = mark(code)
         x, y = points[codes == code].T
-        ax.scatter(x, y, s=14, alpha=0.8, linewidths=0, color=COLOURS[colour], marker=SHAPES[shape], label=_plain(name))
+        look: dict[str, Any] = {"color": COLOURS[colour], "linewidths": 0}
+        if given:
+            look = {"facecolors": "none", "edgecolors": GIVEN[colour], "linewidths": 1}
+        ax.scatter(x, y, s=14, alpha=0.8, marker=SHAPES[shape], label=_plain(name), **look)
     ax.set_title(_plain(title))
     if len(names) <= 10:
         ax.legend(title="cluster", fontsize="small", loc="best")
@@ -104,7 +109,7 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     far = f"\n({count} far row{'s' * (count > 1)} at the edge)" if count else ""
     for ax, (title, labels) in zip(axes, panels, strict=True):
         drawn = f" ({len(rows):,} of {len(Z):,} rows)" if len(rows) < len(Z) else ""
-        scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn)
+        scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn, given=title == "Given")
         ax.set_xlabel(f"learnt direction 1{far}")
         if flat:
             ax.set_yticks([])

@@ -24,32 +24,38 @@ THUMBNAIL_SIZE = 13  # of a point in a small plot
 UNKNOWN = "u"  # id of the marker of unknown rows
 
 
-def class_and_shape(code: int) -> tuple[str, str]:
-    """Colour class and shape of a cluster; colours repeat with other shapes, −1 is unknown."""
+def class_and_shape(code: int, given: bool = False) -> tuple[str, str]:
+    """Colour class and shape of a new or given cluster; colours repeat with other shapes, −1 is unknown."""
     if code < 0:
         return "unknown", "M-.7 0A.7.7 0 1 1 .7 0A.7.7 0 1 1-.7 0Z"
     colour, shape = mark(code)
-    return f"c{colour}", SHAPES[shape]
+    return f"given g{colour}" if given else f"c{colour}", SHAPES[shape]
 
 
-def swatch(code: int) -> Markup:
-    """The mark of a cluster for a legend."""
-    colour, shape = class_and_shape(code)
+def swatch(code: int, given: bool = False) -> Markup:
+    """The mark of a new or given cluster for a legend."""
+    colour, shape = class_and_shape(code, given)
     path = f'<path class="{colour}" d="{shape}"/>'
     return Markup(f'<svg class="swatch" viewBox="-1.6 -1.6 3.2 3.2" aria-hidden="true">{path}</svg>')
 
 
 def markers(codes: Sequence[int]) -> Markup:
     """The markers that all scatter plots of a page share: a point is then only its coordinates."""
-    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true">{_definitions(codes)}</svg>')
+    both = _definitions(codes) + _definitions(codes, given=True)
+    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true">{both}</svg>')
 
 
-def _definitions(codes: Sequence[int]) -> str:
+def _marker(code: int, given: bool = False) -> str:
+    """The id of the marker of a cluster."""
+    return f"{'g' if given else 'm'}{code if code >= 0 else UNKNOWN}"
+
+
+def _definitions(codes: Sequence[int], given: bool = False) -> str:
     parts = []
     for code in codes:
-        colour, shape = class_and_shape(code)
+        colour, shape = class_and_shape(code, given)
         parts.append(
-            f'<marker id="m{code if code >= 0 else UNKNOWN}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
+            f'<marker id="{_marker(code, given)}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
             f'<path class="{colour}" d="{shape}"/></marker>'
         )
     return f"<defs>{''.join(parts)}</defs>"
@@ -69,7 +75,9 @@ def _scaled(v: Sequence[float]) -> np.ndarray:
     return (values - low) / wide if wide > 0 else np.full(len(values), 0.5)
 
 
-def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str) -> Markup:
+def scatter(
+    x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str, given: bool = False
+) -> Markup:
     """One clustering of the points.
 
     Rows with the same clusters in every clustering are one path, so that the script can fade those not selected.
@@ -84,6 +92,8 @@ def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], 
         The clustering that colours the points.
     label : str
         Text for screen readers.
+    given : bool
+        Whether it is a given one, which has other colours and hollow marks.
     """
     cells, member = np.unique(np.array(codes).T, axis=0, return_inverse=True)
     member = member.ravel()
@@ -92,9 +102,9 @@ def scatter(x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], 
     for i, cell in enumerate(cells.tolist()):
         # marker-mid draws no marker at the ends of a path, so each path starts and ends at 0 0.
         inside = " ".join(f"{a} {b}" for a, b in points[member == i].tolist())
-        name = cell[which] if cell[which] >= 0 else UNKNOWN
+        name = _marker(cell[which], given)
         known = " ".join(map(str, cell))
-        parts.append(f'<path data-cell="{known}" marker-mid="url(#m{name})" d="M0 0L{inside} 0 0"/>')
+        parts.append(f'<path data-cell="{known}" marker-mid="url(#{name})" d="M0 0L{inside} 0 0"/>')
     grid = "".join(
         f'<path class="grid" d="M{MARGIN / 2:g} {HEIGHT * i / 4:g}H{WIDTH - MARGIN / 2:g}M{WIDTH * i / 4:g} '
         f'{MARGIN / 2:g}V{HEIGHT - MARGIN / 2:g}"/>'
@@ -126,7 +136,7 @@ def thumbnail(
     paths = []
     for code in present:
         inside = " ".join(f"{a} {b}" for a, b in points[of == code].tolist())
-        paths.append(f'<path marker-mid="url(#m{code if code >= 0 else UNKNOWN})" d="M0 0L{inside} 0 0"/>')
+        paths.append(f'<path marker-mid="url(#{_marker(code)})" d="M0 0L{inside} 0 0"/>')
     start = Markup('<svg class="thumbnail" viewBox="0 0 {} {}" role="img" aria-label="{}"{}>').format(
         WIDTH, HEIGHT, label, Markup(' xmlns="http://www.w3.org/2000/svg"') if alone else ""
     )

@@ -28,6 +28,12 @@ def test_every_row_is_drawn_once_with_its_number():
     assert all(trace.selectedpoints is None for trace in figure.data)
 
 
+def test_given_clusters_do_not_look_like_new_ones():
+    new, given = (charts.scatter(DRAWING, [0, 1, 0, 1], ["a", "b"], given=one).data for one in (False, True))
+    assert not {trace.marker.color for trace in new} & {trace.marker.color for trace in given}
+    assert all(trace.marker.symbol.endswith("-open") for trace in given)
+
+
 def test_chosen_rows_stand_out_in_every_cluster():
     figure = charts.scatter(DRAWING, [0, 1, 0, 1], ["old", "new"], chosen=[12, 13])
     assert [list(trace.selectedpoints) for trace in figure.data] == [[1], [1]]

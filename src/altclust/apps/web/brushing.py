@@ -52,7 +52,7 @@ def _chart(session: Session, study: Study, summary: dict[str, Any], side: str) -
     title.markdown(f"##### {'New clusters' if place == 0 else 'Known clusters' if place <= known else 'Column'}")
     shown, key = colouring(study, summary, place), f"chart-{side}-{place}-{session.turn}"
     if shown.numbers is None:
-        figure = charts.scatter(summary["drawing"], shown.codes, shown.levels, session.chosen)
+        figure = charts.scatter(summary["drawing"], shown.codes, shown.levels, session.chosen, given=place > 0)
     else:
         figure = charts.gradient(summary["drawing"], shown.numbers, shown.name, session.chosen)
     st.plotly_chart(

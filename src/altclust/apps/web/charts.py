@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ...report.palette import ANY_PAGE, UNKNOWN, mark
+from ...report.palette import ANY_PAGE, GIVEN, UNKNOWN, mark
 from ...report.sentences import cell
 from .escape import for_plotly
 
@@ -20,7 +20,12 @@ HEIGHT = 400
 
 
 def scatter(
-    drawing: dict[str, Any], codes: Sequence[int], names: Sequence[str], chosen: Collection[int] = ()
+    drawing: dict[str, Any],
+    codes: Sequence[int],
+    names: Sequence[str],
+    chosen: Collection[int] = (),
+    *,
+    given: bool = False,
 ) -> go.Figure:
     """The plotted rows in the first two learnt directions, one trace per cluster.
 
@@ -34,13 +39,15 @@ def scatter(
         The names of the clusters.
     chosen : collection of int
         Rows to highlight; none if empty.
+    given : bool
+        Whether these are not the new clusters: known ones, or a column, have other colours and hollow marks.
     """
     of, told = np.asarray(codes), hover_texts(drawing)
     figure = go.Figure()
     for code in [*range(len(names)), *([-1] if (of < 0).any() else [])]:
         label = for_plotly("unknown" if code < 0 else names[code])
         said = [f"<b>{label}</b><br>{line}" for line in told]
-        figure.add_scatter(name=label, **_points(drawing, of == code, said, chosen, _mark(code)))
+        figure.add_scatter(name=label, **_points(drawing, of == code, said, chosen, _mark(code, given)))
     return _framed(figure, drawing)
 
 
@@ -69,13 +76,13 @@ def gradient(drawing: dict[str, Any], numbers: np.ndarray, name: str, chosen: Co
     return _framed(figure, drawing)
 
 
-def _mark(code: int) -> dict[str, Any]:
+def _mark(code: int, given: bool = False) -> dict[str, Any]:
     number, shape = mark(code)
-    return (
-        {"color": UNKNOWN, "symbol": "circle-open"}
-        if code < 0
-        else {"color": ANY_PAGE[number], "symbol": SYMBOLS[shape]}
-    )
+    if code < 0:
+        return {"color": UNKNOWN, "symbol": "circle-open"}
+    if given:
+        return {"color": GIVEN[number], "symbol": f"{SYMBOLS[shape]}-open", "line": {"width": 1.5}}
+    return {"color": ANY_PAGE[number], "symbol": SYMBOLS[shape]}
 
 
 def _points(
@@ -91,7 +98,7 @@ def _points(
         "text": np.array(told)[members],
         "hoverinfo": "text",
         "mode": "markers",
-        "marker": look | outline,
+        "marker": outline | look,
         "selectedpoints": np.flatnonzero(np.isin(rows[members], list(chosen))).tolist() if len(chosen) else None,
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 0.12}},

@@ -51,7 +51,7 @@ def picture(study: Study) -> bytes:
         points = np.column_stack([drawing["x"], drawing["y"]])
         if given:
             title = f"Given: {given[0]['name']}"
-            scatter(axes[0], points, _shown(drawing["codes"][1], given[0]["legend"]), title)
+            scatter(axes[0], points, _shown(drawing["codes"][1], given[0]["legend"]), title, given=True)
         else:
             axes[0].set_axis_off()
         title = "Alternative" if count == 1 else f"Alternative, view {i}"
