@@ -19,6 +19,7 @@ from altclust.metrics import nmi
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.models.prepared import PreparedTable
 from altclust.tables import learn_recipe
 from tasks import Task
 from zoo import pair
@@ -72,6 +73,7 @@ ENCODINGS: dict[str, Callable[[Task, pd.DataFrame], np.ndarray | pd.DataFrame]] 
     "normal scores (learn_recipe)": lambda _, frame: learn_recipe(frame).apply(frame).to_numpy(),
     "one feature per level": lambda _, frame: indicators(frame),
     "normal scores, obvious aside": lambda _, frame: learn_recipe(frame).apply(frame),
+    "the same, labelled at middles": lambda _, frame: learn_recipe(frame).apply(frame),
     "numbers only": lambda _, frame: StandardScaler().fit_transform(frame.filter(regex="^x")),
 }
 
@@ -86,6 +88,8 @@ def main(names: list[str]) -> None:
             X = ENCODINGS[name](task, frame)
             originals = learn_recipe(frame).originals(frame) if isinstance(X, pd.DataFrame) else None
             model = KDAC(task.n_clusters, random_state=0).fit(X, task.given, originals=originals)
+            if "middles" in name:
+                PreparedTable(frame, learn_recipe(frame)).label(model)
             found.append(nmi(model.labels_, task.truth))
             few = [pd.factorize(frame[c])[0] for c in frame if not c.startswith("x") and frame[c].nunique() > 1]
             single.append(max(nmi(model.labels_, codes) for codes in few))

@@ -156,6 +156,37 @@ def test_mistakes_get_a_sentence():
     assert altclust.find is find
 
 
+@pytest.fixture(scope="module")
+def answers():
+    """A table of answers with many equal rows; the hidden groups give other answers."""
+    rng = np.random.default_rng(0)
+    known, *hidden = rng.integers(0, 2, (3, 200))
+    asked = {f"q{j}": np.where(rng.random(200) < 0.8, hidden[j % 2], rng.integers(0, 2, 200)) for j in range(6)}
+    frame = pd.DataFrame(asked).apply(lambda column: np.array(["a", "b", "c"])[column])
+    return frame.assign(segment=np.array(["old", "new"])[known])
+
+
+def test_equal_rows_are_in_one_cluster(answers):
+    result = find(answers, given="segment", n_clusters=2, significance=False)
+    assert answers.duplicated().sum() > 40
+    assert result.model._view.searched_labels.tolist() != result.labels.tolist()  # those of the values that were drawn
+    assert len(result.candidates) > 1
+    for labels in [result.labels, *(one.labels for one in result.candidates), result.choose(2).labels]:
+        assert (answers.assign(new=labels).groupby(list(answers.columns))["new"].nunique() == 1).all()
+    assert np.mean(result.predict(answers) == result.labels) > 0.9
+    assert result.predict(answers)[::-1].tolist() == result.predict(answers[::-1]).tolist()
+    assert result.model.overlap_ == pytest.approx(nmi(result.labels, answers["segment"]))
+    shown = sum(len(marks.get_offsets()) for marks in result.model.plot()[1].collections)
+    assert shown == 200
+
+
+def test_labels_stay_if_a_cluster_would_lose_all_rows(answers):
+    result = find(answers, given="segment", n_clusters=2, significance=False)
+    view = result.model._view
+    one_place = np.tile(view.mean, (200, 1))
+    assert view.labelled_at(one_place, []).labels.tolist() == view.labels.tolist()
+
+
 def test_one_row_is_labelled_and_none_is_refused():
     frame, _ = customers()
     found = find(frame, given="segment", n_clusters=2, significance=False)

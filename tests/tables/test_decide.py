@@ -191,6 +191,15 @@ def test_equal_rows_get_different_scores():
     assert not learn_recipe(frame).apply(frame).duplicated().any()
 
 
+def test_in_the_middle_of_their_levels_equal_rows_are_equal():
+    frame = pd.DataFrame({"city": ["Graz", "Wien", "Graz", "Graz", "Wien"] * 8, "size": np.tile(np.arange(20) / 7, 2)})
+    recipe = learn_recipe(frame)
+    drawn, middle = recipe.apply(frame), recipe.middles(frame)
+    assert middle.drop_duplicates().shape == (20, 2)
+    assert np.array_equal(drawn["size"], middle["size"])
+    assert drawn["city"].nunique() == 40
+
+
 def test_rows_in_original_units_for_methods_that_count(frame):
     counts = learn_recipe(frame).counts(frame)
     assert counts["income"].tolist() == frame["income"].astype(float).tolist()

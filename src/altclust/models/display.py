@@ -39,7 +39,10 @@ def rows_to_show(model: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.
     names = column_names(model)
     if names is not None:
         rows = pd.DataFrame(rows, columns=names)
-    return rows, _named(search.given, model._given), model._view.searched_labels
+    labels = model._view.searched_labels
+    if model._view.middles is not None and len(model.labels_) == len(rows):
+        labels = np.asarray(model.labels_)
+    return rows, _named(search.given, model._given), labels
 
 
 def _named(codes: list[np.ndarray], given: Any) -> pd.DataFrame | None:

@@ -14,7 +14,9 @@ from ..base.errors import InputError
 from ..base.progress import Callback
 from ..core.certificate import Certificate
 from ..core.embedding import KernelMap, nearest, unit_rows
-from ..data.rows import BLOCK_BYTES, STEP, Rows
+from ..core.metrics import overlap, overlap_p_value
+from ..core.problem import remove_given
+from ..data.rows import BLOCK_BYTES, STEP, ArrayRows, Rows
 from ..data.sums import check_block
 from ..search.obvious import Obvious
 from ..search.significance import AssessOptions, Recipe, Significance, assess
@@ -56,6 +58,8 @@ class FittedView:
         The menu of the fit; empty if there was no search, or as long as nobody asks for it.
     fit_menu : callable or None
         Fits the candidates from the rows.
+    middles : array, shape (n, d), or None
+        The rows whose clusters are the labels, if they are not those of the fit.
     """
 
     labels: Any
@@ -93,6 +97,7 @@ class FittedView:
     candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
     fit_menu: Callable[[FittedView], tuple[Candidate, ...]] | None = field(default=None, metadata=PRIVATE)
     rule: Obvious | None = field(default=None, metadata=PRIVATE)
+    middles: Array | None = field(default=None, metadata=PRIVATE)
 
     @property
     def published(self) -> dict[str, Any]:
@@ -126,6 +131,30 @@ class FittedView:
         if self.candidates or self.fit_menu is None:
             return self
         return replace(self, candidates=self.fit_menu(self))
+
+    def labelled_at(self, middles: Array | None, given: list[np.ndarray]) -> FittedView:
+        """The same view with the clusters of these rows as labels; the test keeps those of the fit.
+
+        Values of columns with few values are drawn for the fit, within their levels. In the middle of them, rows that
+        are equal, also in what is given, are in one cluster. Labels stay if a cluster would lose all of its rows.
+
+        Parameters
+        ----------
+        middles : array, shape (n, d), or None
+            The rows of the fit, in the middle of their levels.
+        given : list of arrays
+            Codes and features of what was given.
+        """
+        if middles is None:
+            return self
+        placed, rows = replace(self, middles=middles), middles - self.mean
+        left = remove_given(rows, given) if self.subtract_given else rows
+        labels = np.asarray(self.predict_projected(ArrayRows(left @ self.components.T)))
+        if len(np.unique(labels)) < len(np.unique(self.labels)):
+            return placed
+        return replace(
+            placed, labels=labels, overlap=overlap(labels, given), overlap_p_value=overlap_p_value(labels, given)
+        )
 
     def tested(
         self, options: AssessOptions, n_jobs: int | None, progress: Callback | None, rng: np.random.Generator

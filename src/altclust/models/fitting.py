@@ -136,9 +136,8 @@ class Table:
         views, means, rng = [view], view.given_means, np.random.default_rng(seed)
         with fitting_threads(len(self.centred)):
             for place, one in enumerate(self.tuning.views[1:], 1):
-                views.append(
-                    self.fitted(place, Parameters(**one, kernel=self.search.fixed.kernel), options, rng, means)
-                )
+                other = self.fitted(place, Parameters(**one, kernel=self.search.fixed.kernel), options, rng, means)
+                views.append(other.labelled_at(view.middles, self.given))
                 means = means or views[-1].given_means
         stability = self.tuning.with_stability().table["stability"].to_numpy()[self.tuning.menu]
         pairs = zip(views, stability, strict=True)

@@ -130,7 +130,7 @@ class Found:
         frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table, fewest=1)
         if is_annotated(table) and any(name.startswith("direction ") for name in self.recipe.names):
             raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
-        return np.asarray(self.model.predict(self.recipe.apply(frame)))
+        return np.asarray(self.model.predict(self.recipe.middles(frame)))
 
     def describe(self) -> pd.DataFrame:
         """What sets each cluster apart: one row for each cluster and column, the largest differences first.

@@ -343,6 +343,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
 
+    def _label_at(self, middles: pd.DataFrame) -> KDAC:
+        """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
+        given = known_arrays(read_known(self._given, len(middles)))
+        self._publish(self._view.labelled_at(middles.to_numpy(), given))
+        return self
+
     def _publish(self, view: FittedView) -> None:
         self._view = view
         for name, value in view.published.items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
@@ -60,7 +61,15 @@ class PreparedTable:
     def fit(self, model: KDAC, known: pd.DataFrame | None) -> KDAC:
         """Fit a model that differs from what is known; with nothing to differ from, nothing is kept either."""
         keep = None if known is None else self.keep
-        return model.fit(self.X, as_known(known), keep=keep, originals=self.originals)
+        return self.label(model.fit(self.X, as_known(known), keep=keep, originals=self.originals))
+
+    def label(self, model: KDAC) -> KDAC:
+        """Put equal rows into one cluster of a model that was fitted to `X`."""
+        return model if self.originals is None else model._label_at(self.recipe.middles(self.frame))
+
+    def predict(self, model: KDAC) -> np.ndarray:
+        """The clusters of these rows in a model of other rows."""
+        return np.asarray(model.predict(self.recipe.middles(self.frame)))
 
     def others(self, model: KDAC) -> pd.DataFrame | None:
         """The columns that had no part in a model and can confirm it; None if there are none."""

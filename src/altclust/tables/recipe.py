@@ -139,9 +139,15 @@ class Recipe:
     def apply(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of this table as numbers, one feature for each column that is used."""
         values = self._read(frame)
-        drawn = row_draws(np.column_stack(values), self.names)
-        triples = zip(self.columns, values, drawn.T, strict=True)
-        features = [column.encode(value, draws) for column, value, draws in triples]
+        return self._features(values, row_draws(np.column_stack(values), self.names))
+
+    def middles(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The same with every value of a column with few values in the middle of its level: equal rows are equal."""
+        return self._features(self._read(frame), np.full((len(frame), len(self.columns)), 0.5))
+
+    def _features(self, values: list[np.ndarray], draws: np.ndarray) -> pd.DataFrame:
+        triples = zip(self.columns, values, draws.T, strict=True)
+        features = [column.encode(value, drawn) for column, value, drawn in triples]
         return pd.DataFrame(np.column_stack(features), columns=self.names)
 
     def counts(self, frame: pd.DataFrame) -> pd.DataFrame:

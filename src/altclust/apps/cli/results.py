@@ -123,7 +123,7 @@ def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = T
     values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"), task.prepared.recipe)
     summaries = []
     for name, model in views.items():
-        labels = np.asarray(model.labels_ if own else model.predict(task.prepared.X))
+        labels = np.asarray(model.labels_ if own else task.prepared.predict(model))
         summaries.append(
             summarise(
                 model,

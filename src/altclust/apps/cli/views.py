@@ -52,7 +52,7 @@ def views(
             estimator=KDAC(callback=lambda now: bar.update(now)),  # a lambda, because estimators copy what they hold
             n_jobs=options.n_jobs,
             callback=lambda i, model: _test(i, model, bar, significance),
-            on_found=lambda i, model: _announce(i, model, bar, significance),
+            on_found=lambda i, model: _announce(i, task.prepared.label(model), bar, significance),
             random_state=options.seed,
         ).fit(task.prepared.X, as_known(task.given), originals=task.prepared.originals)
         early = bar.interrupted
