@@ -134,7 +134,8 @@ def summarise(
     used = [name for name in features if name not in map(text, model._left_aside())]
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model._view.obvious_group
-    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)])
+    # Equal rows have equal labels, so that enough columns with few values would always reproduce them.
+    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     if significance and not predicted:

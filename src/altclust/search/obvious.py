@@ -128,6 +128,7 @@ def reproduced_by(
     names: Sequence[str] | None = None,
     *,
     cuts: bool = True,
+    several: bool = True,
     given: Sequence[np.ndarray] = (),
     beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
@@ -146,6 +147,8 @@ def reproduced_by(
         The names of the columns; default: those of the frame, or "column 0" ….
     cuts : bool
         Whether to say where columns with many values are split.
+    several : bool
+        Whether to try cross tables of three columns or more.
     given : sequence of arrays
         Codes of the given clusterings, or given measurements.
     beside : DataFrame, optional
@@ -184,7 +187,7 @@ def reproduced_by(
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
-        or _of_several(codes, listed)
+        or (_of_several(codes, listed) if several else None)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
     numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
