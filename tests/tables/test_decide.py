@@ -165,6 +165,21 @@ def test_missing_and_foreign_cells_get_the_median(frame):
         learn_recipe(frame, impute=False)
 
 
+def test_a_column_with_too_many_words_for_numbers_says_how_many(frame):
+    frame.loc[: N // 5 - 1, "income"] = "unknown"
+    listed = learn_recipe(frame).table.set_index("column").loc["income"]
+    assert listed["use"] == "left out"
+    assert listed["why"].endswith(f": {N // 5} of {N} cells are not numbers, such as 'unknown'")
+    assert "are not numbers" not in learn_recipe(frame).table.set_index("column").loc["note", "why"]
+
+
+def test_missing_words_are_told_and_other_words_are_levels(frame):
+    frame["city"] = np.resize(["Graz", "Wien", "Linz", "unknown", "none", "?", "n/a", "-", "NULL", "."], N)
+    recipe = learn_recipe(frame, columns=["city"])
+    assert f"Missing cells are a level of their own: {N // 2} in city." in recipe.sentences
+    assert set(recipe.columns[0].levels) == {"Graz", "Wien", "Linz", "unknown", "none", "(missing)"}
+
+
 def test_a_column_that_is_mostly_missing_is_left_out(frame):
     frame["rare"] = ["", "2", "3", *[""] * (N - 3)]
     assert "rare (97% missing)" in said(learn_recipe(frame, drop=["note", "same", "nothing", "customer_id", ""]))

@@ -79,7 +79,7 @@ def candidates(model: Any, table: pd.DataFrame, labels: Any = None) -> list[dict
             "sentence": text(one.sentence, LONGEST),
             "clusters": int(one.n_clusters),
             "overlap": number(one.overlap),
-            "stability": number(one.stability),
+            "found_again": number(one.stability),
             "columns": [text(name) for name in one.columns],
             "drawing": _points(np.asarray(view.transform(drawn)), labelling.codes[rows]),
         }

@@ -149,8 +149,17 @@ def _words(cells: pd.Series) -> TypedColumn:
     elif distinct == len(cells) - missing and IDENTIFIER.fullmatch(str(cells.name).strip()):
         kind, why = "identifier", "a name for every row"
     else:
-        kind, why = "text", f"text with {distinct} values"
+        kind, why = "text", f"text with {distinct} values{_nearly_numbers(text)}"
     return TypedColumn(kind, why, None, levels, missing, distinct)
+
+
+def _nearly_numbers(text: pd.Series) -> str:
+    """How many cells keep a column from being read as numbers, if these are the minority; "" otherwise."""
+    there = text.dropna()
+    strange = there[pd.to_numeric(there, errors="coerce").isna()]
+    if not 0 < len(strange) < len(there) / 2:
+        return ""
+    return f": {len(strange)} of {len(there)} cells are not numbers, such as {short_repr(strange.iloc[0])}"
 
 
 def _whole(values: np.ndarray) -> bool:

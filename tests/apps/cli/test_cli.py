@@ -136,7 +136,7 @@ def test_the_menu_is_printed_and_another_view_can_be_taken(folder, altclust, sev
     assert len(menu) >= 2
     assert "Views that the search found" in best.stdout
     assert "1 *" in words(best.stdout)
-    assert set(menu[0]) == {"number", "chosen", "sentence", "clusters", "overlap", "stability", "columns"}
+    assert set(menu[0]) == {"number", "chosen", "sentence", "clusters", "overlap", "found_again", "columns"}
     assert [one["chosen"] for one in menu] == [True] + [False] * (len(menu) - 1)
     assert list(pd.read_csv(folder / "best" / "table.csv").columns)[-2:] == ["known", "alternative"]
 

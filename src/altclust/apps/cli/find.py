@@ -215,7 +215,7 @@ def menu(candidates: list[dict[str, Any]]) -> Table:
         "that the same start finds in one half of the rows. The significance test uses six halves.",
     )
     for one in candidates:
-        figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "stability"))
+        figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "found_again"))
         number = f"{one['number']}{' *' if one['chosen'] else ''}"
         table.add_row(number, str(one["clusters"]), *figures, plain(", ".join(one["columns"]) or "–"))
     return table
