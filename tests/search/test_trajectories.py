@@ -99,8 +99,9 @@ def test_paths_leave_open_only_what_is_open():
     def left(**fixed):
         return {path.source for path in trajectories(replace(asked, fixed=Spec(**fixed)))}
 
-    assert left(subtract_given=True) == {"residual", "centroids", "joined", "half-whitened", "whitened"}
-    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
+    assert left(subtract_given=True) == {"residual", "centroids", "half-whitened", "whitened"}
+    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids"}
+    assert left(subtract_given=True, whitening=0.0, n_clusters=2) == {"residual", "centroids", "joined"}
     assert left(subtract_given=False) == {"components", "direct"}
     assert left(whitening=1.0) == {"whitened"}
     assert {path.source for path in trajectories(replace(asked, given=[]))} == sources - {"residual"}

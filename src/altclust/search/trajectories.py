@@ -5,7 +5,7 @@ in each of them short fits start from directions that simpler methods find:
 
 - "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
 - "centroids": the same rows, from the directions between the centres of k-means clusters;
-- "joined": the same rows, from a few more clusters than k that were joined to k;
+- "joined": the same rows, from a few more clusters than k that were joined to k, if k is told;
 - "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
 - "half-whitened" and "whitened": residuals in principal directions that are made more alike, or equal, in size, for
   views that a few large directions hide;
@@ -138,6 +138,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
             and possible
             and (spec.columns is not None or not source.columns)
             and (spec.kept is not None or source is not SOURCES[KEPT])
+            and (k is not None or source is not SOURCES["joined"])  # a search over k has finer clusters anyway
         )
 
     names = [name for name, source in SOURCES.items() if allowed(source)]
@@ -146,7 +147,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
     wide = spec.columns is not None
     if wide:
         names = [name for name in names if name in FOR_WIDE] or names
-    many = [name for name in names if name in FOR_MANY or (not spec.given and name != "joined")]
+    many = [name for name in names if name in FOR_MANY or not spec.given]
     found = [
         Trajectory(name, c)
         for c in ([k] if k else [c for c in (WIDE_CLUSTERS if wide else CLUSTERS) if c <= n / ROWS_PER_CLUSTER] or [2])
