@@ -88,12 +88,12 @@ def test_paths_leave_open_only_what_is_open():
     assert {("residual", k) for k in CLUSTERS} <= kinds
     assert Trajectory("components", THIN_CLUSTERS[0], THIN_CLUSTERS[1:]) in trajectories(asked)
     assert {source for source, k in kinds if k == 20} == {"residual", "centroids", "half-whitened"}
-    sources = {"components", *SOURCES} - {"columns", "kept"}
+    sources = {"components", *SOURCES} - {"columns", "kept", "joined"}
     many = trajectories(replace(asked, fixed=Spec(n_clusters=20)))
     assert many
     assert "components" not in {path.source for path in many}  # thin shapes have two directions
     fixed = trajectories(replace(asked, fixed=Spec(n_clusters=4)))
-    assert {(path.source, path.n_clusters) for path in fixed} == {(source, 4) for source in sources}
+    assert {(path.source, path.n_clusters) for path in fixed} == {(source, 4) for source in sources | {"joined"}}
     assert trajectories(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Trajectory("fixed", 4)]
 
     def left(**fixed):
