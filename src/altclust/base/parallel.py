@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-FEW_ROWS = 1500
+FEW_ROWS = 3001  # more than are fitted at once by default
 LOOK = 1.0  # seconds between checks that the parent is alive
 
 
@@ -24,7 +24,8 @@ def _controller() -> ThreadpoolController:
 def fitting_threads(n: int) -> Any:
     """A context that limits BLAS to one thread if the matrices have few rows.
 
-    On small matrices, synchronising threads costs more than they save (benchmarks/fit.py).
+    On small matrices, synchronising threads costs more than they save, and many times as much where other programs use
+    the cores (benchmarks/fit.py).
     """
     return _controller().limit(limits=1 if n < FEW_ROWS else None)
 
