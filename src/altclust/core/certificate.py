@@ -76,6 +76,13 @@ def certify(
     problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G, reduced: ReducedObjective | None = None
 ) -> Certificate:
     """Check the optimality of W, shape (r, q), for the W problem with weights gamma, or for a reduced objective."""
+    with nullcontext() if reduced is None else reduced.threads():
+        return _certify(problem, engine, W, gamma, reduced)
+
+
+def _certify(
+    problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G, reduced: ReducedObjective | None
+) -> Certificate:
     objective: Objective = KernelObjective(engine, gamma) if reduced is None else reduced
     d, q = W.shape
     _, phi = objective.value_and_phi(W)
@@ -89,8 +96,7 @@ def certify(
     gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
     sigma = problem.kernel.sigma if gaussian else float("nan")
     right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
-    with nullcontext() if reduced is None else reduced.threads():
-        curvature = _smallest_curvature(objective, W, phi)
+    curvature = _smallest_curvature(objective, W, phi)
     n_features = d if problem.basis is None else len(problem.basis)
     left = sigma**2 * gap
     theorem = None if reduced is not None or not gaussian else left >= right and rank == n_features
