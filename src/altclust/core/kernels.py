@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, ClassVar
@@ -85,6 +86,8 @@ class Gaussian:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""
         xp, n = array_namespace(Z), Z.shape[0]
         K = self.exponent(Z, Z, out)
+        lowest = xp.asarray(math.log(xp.finfo(K.dtype).smallest_normal), dtype=K.dtype, device=device(K))
+        K = into(xp, xp.maximum, K, lowest, out=K)  # exp is three times slower where its values are subnormal
         entries = xp.reshape(into(xp, xp.exp, K, out=K), (-1,))
         entries[:: n + 1] = 1.0
         return xp.reshape(entries, (n, n))
