@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from altclust.core import reduced
 from altclust.core.descent import descend
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
@@ -73,6 +74,18 @@ def test_it_is_the_formula_of_eigenvalues():
     Q = H @ (K / np.sqrt(np.outer(degrees, degrees))) @ H
     expected = 0.7 * np.trace(Y.T @ Q @ Y) - np.linalg.eigvalsh(Q)[-2:].sum()
     assert f.value(W) == pytest.approx(expected, abs=1e-10)
+
+
+def test_sparse_products_give_the_same_point(monkeypatch):
+    X, Y, _ = rows(600)
+    W, points = start(X), []
+    for share in (0.0, 0.2):
+        monkeypatch.setattr(reduced, "FEW_PAIRS", share)
+        f = ReducedObjective(X, Y, Gaussian(0.03), 3, 0.7, 0.001)
+        assert (type(reduced._near_pairs(f.kernel.gram(X @ W))) is np.ndarray) == (share == 0)
+        points.append(f.value_and_gradient(W))
+    assert points[0][0] == pytest.approx(points[1][0], abs=1e-9)
+    assert np.allclose(points[0][1], points[1][1], atol=1e-6 * np.abs(points[0][1]).max())
 
 
 def test_landmarks_change_the_value_by_what_they_leave_out():

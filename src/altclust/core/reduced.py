@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, eigh, solve_triangular
+from scipy.sparse import csr_array
 
 from ..base.backend import Array
 from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from .engines.landmarks import choose_landmarks
 from .kernels import Gaussian
-from .linalg.eigen import follow_eigenvectors
+from .linalg.eigen import FEW, follow_eigenvectors
 from .problem import Gamma
 
 FLOOR = 0.3  # share of the mean degree that is added to every degree
@@ -33,6 +34,7 @@ SAMPLED = 300  # rows from which that trace is estimated
 DIFFERENCE = 1e-4  # length of the steps of Hessian products
 TINY = 1e-12  # below it, eigenvalues are rounding
 ROUGH, FEW_LANDMARKS = 1e-2, 100  # share of the trace, and landmarks, of a rough objective
+NEAR, FEW_PAIRS = 1e-15, 0.2  # kernel values above rounding, and the share of them below which products are sparse
 MOST_LANDMARKS = 500  # from where the exact kernel of a few thousand rows costs no more
 
 
@@ -193,9 +195,10 @@ class ReducedObjective:
         degrees = degrees + floor
         scale = 1 / np.sqrt(degrees)[:, None]
         means = scale * (K @ scale) / len(K)
+        near = _near_pairs(K)
 
         def normalised(F: Array) -> Array:
-            return scale * (K @ (scale * F))
+            return scale * (near @ (scale * F))
 
         def centred(F: Array) -> Array:
             image = normalised(F - F.mean(axis=0))
@@ -266,3 +269,15 @@ class ReducedObjective:
         sums = cho_solve((R, True), C.sum(axis=0))
         coefficients = solve_triangular(R.T, V)
         return Point(value, omega, U, values, gamma, sums, floor, coefficients, means @ V, error)
+
+
+def _near_pairs(K: Array) -> Any:
+    """K for its many products with blocks: sparse if most pairs of rows are too far from each other to count."""
+    if len(K) <= FEW:  # there LAPACK finds the eigenvectors, and products are few
+        return K
+    pairs = K > NEAR
+    counts = pairs.sum(axis=1)
+    if counts.sum() > FEW_PAIRS * K.size:
+        return K
+    places = np.concatenate([[0], np.cumsum(counts)])
+    return csr_array((K[pairs], np.nonzero(pairs)[1], places), shape=K.shape)
