@@ -345,7 +345,7 @@ def test_callback_sees_every_round_and_can_cancel():
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
         model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
     assert [(p.stage, p.done, p.total) for p in seen] == [
-        *(("search", done, 6) for done in range(1, 7)),
+        *(("search", done, 7) for done in range(1, 8)),
         *(("fit", done, 100) for done in (1, 2)),
     ]
     assert [p.share for p in seen[:5:2]] == pytest.approx([1 / 6, 3 / 6, 5 / 6])

@@ -78,7 +78,7 @@ def test_clear_clusters_that_no_mixture_describes_gain():
     data = views(240, ("blobs", "rings"), (2, 2), random_state=0)
     spec = SearchSpec(data.X, [])
     one = run(spec, Trajectory("components", 2), 0)[0]
-    rings = replace(one, W=np.eye(6)[:, 2:4], labels=data.alternative, sigma=0.2)
+    rings = replace(one, W=np.eye(6)[:, 2:4], labels=data.alternative, sigma=0.15, degree_floor=1e-3)
     halves = replace(rings, labels=(data.X[:, 2] > 0).astype(int))
     blobs = replace(rings, W=np.eye(6)[:, :2], labels=data.given)
     table = rank(spec, [rings, halves, blobs], np.random.default_rng(0))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
@@ -23,7 +25,9 @@ from .trials import Trial
 
 CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 3.3)  # how much a contrast counts: a large one hardly more
 LEAST_MIXTURE = -1.0  # a lower gain counts as this
-OF_ONE = ("contrast", "mixture", "evenness")  # criteria that do not depend on other trials
+OF_ONE = ("contrast", "mixture", "evenness", "steadiness")  # criteria that do not depend on other trials
+APART, ROUND = 2.5, 0.1  # clusters of such a contrast that no mixture describes so well are curved
+DRAWS, DRAWN = 4, 0.85  # samples of rows in which curved clusters must show, and their share of the rows
 # sources whose starts resemble each other, so that their agreement tells nothing
 ALIKE = {"centroids": "residual", "joined": "residual", AGAIN: "residual"}
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
@@ -48,6 +52,9 @@ def criteria(
         above 1, 2√g − 1 counts.
     evenness
         Entropy of the cluster sizes over that of equal sizes.
+    steadiness
+        Of curved clusters only: the NMI with the clusters that the same directions and kernel show in 85 % of the rows.
+        Gaps by chance, or between rounded values, do not stay where they are.
     """
     X = spec.X
     left = remove_given(X, spec.given) if spec.given else X
@@ -65,16 +72,40 @@ def criteria(
             continue
         shown = (left if trial.subtract_given else X) @ trial.W
         k, shares = int(codes.max()) + 1, np.bincount(codes) / len(codes)
-        directions = discriminant_directions(left, codes, k)
+        clear = float(np.interp(contrast(shown, codes, trial.sigma), CONTRASTS, COUNTED))
+        gain = _damped(mixture(left @ discriminant_directions(left, codes, k), codes))
+        curved = clear >= APART and gain < ROUND and spec.has_few_columns
         rows.append(
             {
                 "agreement": agreement,
-                "contrast": float(np.interp(contrast(shown, codes, trial.sigma), CONTRASTS, COUNTED)),
-                "mixture": _damped(mixture(left @ directions, codes)),
+                "contrast": clear,
+                "mixture": gain,
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
+                "steadiness": _steadiness(shown, codes, trial, contrast.seed) if curved else np.nan,
             }
         )
     return pd.DataFrame(rows)
+
+
+def _steadiness(Z: Array, codes: np.ndarray, trial: Trial, seed: int) -> float:
+    """The mean NMI of the clusters of a trial with those of some of its rows Z, shape (n, q), by the same kernel."""
+    rng, n, k, found = np.random.default_rng(seed), len(Z), int(codes.max()) + 1, []
+    for _ in range(DRAWS):
+        some = rng.permutation(n)[: int(DRAWN * n)]
+        objective = _without_given(Z[some], trial.sigma, k, floor=trial.degree_floor)
+        found.append(nmi_matrix([_clusters(objective, k, rng), codes[some]])[0, 1])
+    return float(np.mean(found))
+
+
+def _without_given(Z: Array, sigma: float, k: int, **options: Any) -> ReducedObjective:
+    """The objective of rows Z, shape (n, q), as they are; W has no choice."""
+    return ReducedObjective(Z - Z.mean(axis=0), np.zeros((len(Z), 0)), Gaussian(sigma), k, 0.0, **options)
+
+
+def _clusters(objective: ReducedObjective, k: int, rng: np.random.Generator) -> np.ndarray:
+    """The clusters that an objective shows in all directions of its rows."""
+    U = with_constant(objective.at(np.eye(objective.X.shape[1])).U)
+    return best_lloyd(unit_rows(U), k, rng, 3)[0]
 
 
 def _damped(gain: float) -> float:
@@ -120,11 +151,8 @@ class Contrast:
         if (k, scales) not in self._cuts:
             q, rng = len(scales), np.random.default_rng(self.seed)
             cloud = self.cloud[:, :q] if q > 1 else ndtri((np.arange(len(self.cloud)) + 0.5) / len(self.cloud))[:, None]
-            Z = cloud * np.exp(STEP * np.array(scales))
-            Z -= Z.mean(axis=0)
-            objective = ReducedObjective(Z, np.zeros((len(Z), 0)), Gaussian(1.0), k, 0.0, rough=True)
+            objective = _without_given(cloud * np.exp(STEP * np.array(scales)), 1.0, k, rough=True)
             objective.find_landmarks(np.eye(q), rng)
-            U = with_constant(objective.at(np.eye(q)).U)
-            labels = best_lloyd(unit_rows(U), k, rng, 3)[0]
-            self._cuts[k, scales] = normalised_cut(objective.kernel.gram(Z), labels, k)
+            labels = _clusters(objective, k, rng)
+            self._cuts[k, scales] = normalised_cut(objective.kernel.gram(objective.X), labels, k)
         return self._cuts[k, scales]

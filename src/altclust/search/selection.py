@@ -24,13 +24,9 @@ ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 CLEAR = 1.5  # below this contrast clusters overlap
 CLOUD = 0.03  # below this gain of a mixture, clusters that overlap are a cut through a cloud
-APART, ROUND, CURVED = (
-    2.5,
-    0.1,
-    3.0,
-)  # clusters of such a contrast that no mixture describes so well are curved, and gain
+CURVED, STEADY = 3.0, 0.75  # what curved clusters gain, and the steadiness below which they are there by chance
 DOUBT = 4.0  # what overlapping clusters lose if the given means may blur them, and if they are a cut through a cloud
-REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, or that resemble what is given
+REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, by chance, or that resemble what is given
 KEPT, MOST_KEPT = 4.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
@@ -51,11 +47,11 @@ def rank(
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng, known)], axis=1)
     few = np.minimum(SMALLEST, OF_EQUAL / table["n_clusters"])
     resembling = table["overlap"] > ALTERNATIVE
-    rejected = (table["smallest"] < few) | resembling
+    curved, by_chance = table["steadiness"] >= STEADY, table["steadiness"] < STEADY
+    rejected = (table["smallest"] < few) | resembling | by_chance
     overlapping = table["contrast"] < CLEAR
     blurred = overlapping & ~table["subtract_given"] & bool(spec.given)
     cut = overlapping & (table["mixture"] < CLOUD)
-    curved = (table["contrast"] >= APART) & (table["mixture"] < ROUND) & spec.has_few_columns
     table["score"] = weighted(table) + CURVED * curved - DOUBT * blurred - DOUBT * cut
     table["score"] -= REJECTED * rejected + REJECTED * resembling
     if spec.fixed.keep is not None:

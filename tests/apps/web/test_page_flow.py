@@ -111,8 +111,7 @@ def test_find_move_name_and_go_on(page, customers):
 
 
 def test_another_view_of_the_same_search(page):
-    page.button(key="find").click().run()
-    session = finished(page)
+    session = found(page)
     first, number = session.view, session.study.number
     assert "Other views in this table" in " ".join(element.value for element in page.markdown)
     menu = session.study.menu(first)

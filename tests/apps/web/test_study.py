@@ -50,7 +50,7 @@ def test_a_refit_keeps_the_numbers_of_the_clusters_and_the_way_back(study):
 
 
 def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it_was(customers_csv, monkeypatch):
-    study = Study(read_table(customers_csv), Choices(("segment",)))
+    study = Study(read_table(customers_csv), Choices(("segment",), n_clusters=2))
     study.views.append(study.find(Job(lambda job: None)))
     first = study.views[0]
     menu = study.menu(first)
@@ -74,7 +74,7 @@ def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it
 
 
 def test_the_menu_stays_when_the_slider_moves(customers_csv):
-    study = Study(read_table(customers_csv), Choices(("segment",)))
+    study = Study(read_table(customers_csv), Choices(("segment",), n_clusters=2))
     study.views.append(study.find(Job(lambda job: None)))
     moved = study.refit(study.views[0], 5.0, Job(lambda job: None))
     assert moved.model.candidates_ == ()
