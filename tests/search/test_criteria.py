@@ -10,7 +10,7 @@ from altclust.datasets import views
 from altclust.search.criteria import Contrast, criteria
 from altclust.search.mixture import mixture
 from altclust.search.screening import screen, standing_out
-from altclust.search.selection import CURVED, menu, rank, weighted
+from altclust.search.selection import CURVED, REJECTED, menu, rank, weighted
 from altclust.search.spec import SearchSpec
 from altclust.search.stability import stability
 from altclust.search.trajectories import Trajectory, run
@@ -86,6 +86,19 @@ def test_clear_clusters_that_no_mixture_describes_gain():
     assert gained[0] == pytest.approx(CURVED)
     assert gained[2] == pytest.approx(0)
     assert gained[1] <= 0
+
+
+def test_thin_clusters_that_some_of_the_rows_do_not_show_are_rejected():
+    """A cut between two atoms of rounded values: at another sample of rows the kernel cuts elsewhere."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.round(rng.standard_normal(300), 1), rng.standard_normal((300, 3))])
+    spec = SearchSpec(X - X.mean(axis=0), [])
+    one = run(spec, Trajectory("components", 2), 0)[0]
+    cut = replace(one, W=np.eye(4, 1), labels=(X[:, 0] > 0.05).astype(int), sigma=0.01, degree_floor=1e-3)
+    table = rank(spec, [cut], np.random.default_rng(0))
+    assert table["contrast"][0] > 1.5
+    assert table["steadiness"][0] < 0.75
+    assert table["score"][0] < -REJECTED / 2
 
 
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():

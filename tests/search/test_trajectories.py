@@ -168,6 +168,17 @@ def test_a_subspace_with_light_tails_is_a_minimum_and_avoids_what_is_given():
     assert tail == pytest.approx(penalised_tail(data.X, found, data.given))
 
 
+def test_a_subspace_with_light_tails_is_never_worse_than_the_start():
+    """With heavy tails the steps may go round in circles."""
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        X, given = rng.standard_t(3, (400, 6)), rng.integers(0, 2, 400)
+        X -= X.mean(axis=0)
+        start = orthonormal(rng.standard_normal((6, 2)))
+        tail = light_tailed_subspace(X, start, indicators([given], 400))[1]
+        assert tail <= penalised_tail(X, start, given) + 1e-9
+
+
 def penalised_tail(X, W, given):
     """The definition: the mean fourth power of the length of whitened rows, and four times what is explained."""
     root = np.linalg.cholesky(X.T @ X / len(X))

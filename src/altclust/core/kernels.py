@@ -11,6 +11,8 @@ from array_api_compat import array_namespace, device
 
 from ..base.backend import Array, into
 
+ROUNDED = 0.1  # so that the exponential of the lowest exponent is not rounded to a subnormal value
+
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -86,7 +88,8 @@ class Gaussian:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""
         xp, n = array_namespace(Z), Z.shape[0]
         K = self.exponent(Z, Z, out)
-        lowest = xp.asarray(math.log(xp.finfo(K.dtype).smallest_normal), dtype=K.dtype, device=device(K))
+        lowest = math.log(xp.finfo(K.dtype).smallest_normal) + ROUNDED
+        lowest = xp.asarray(lowest, dtype=K.dtype, device=device(K))
         K = into(xp, xp.maximum, K, lowest, out=K)  # exp is three times slower where its values are subnormal
         entries = xp.reshape(into(xp, xp.exp, K, out=K), (-1,))
         entries[:: n + 1] = 1.0

@@ -19,6 +19,7 @@ from ..core.problem import remove_given
 from ..data.rows import BLOCK_BYTES, STEP, ArrayRows, Rows
 from ..data.sums import check_block
 from ..search.obvious import Obvious
+from ..search.selection import fewest
 from ..search.significance import AssessOptions, Recipe, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
@@ -58,6 +59,8 @@ class FittedView:
         The menu of the fit; empty if there was no search, or as long as nobody asks for it.
     fit_menu : callable or None
         Fits the candidates from the rows.
+    find_rule : callable or None
+        Finds the columns that reproduce labels which equal rows share.
     middles : array, shape (n, d), or None
         The rows whose clusters are the labels, if they are not those of the fit.
     """
@@ -97,6 +100,7 @@ class FittedView:
     candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
     fit_menu: Callable[[FittedView], tuple[Candidate, ...]] | None = field(default=None, metadata=PRIVATE)
     rule: Obvious | None = field(default=None, metadata=PRIVATE)
+    find_rule: Callable[[np.ndarray], Obvious | None] | None = field(default=None, metadata=PRIVATE)
     middles: Array | None = field(default=None, metadata=PRIVATE)
 
     @property
@@ -136,7 +140,8 @@ class FittedView:
         """The same view with the clusters of these rows as labels; the test keeps those of the fit.
 
         Values of columns with few values are drawn for the fit, within their levels. In the middle of them, rows that
-        are equal, also in what is given, are in one cluster. Labels stay if a cluster would lose all of its rows.
+        are equal, also in what is given, are in one cluster. Labels stay as they are if a cluster would become so small
+        that the search would have taken it for outliers.
 
         Parameters
         ----------
@@ -150,10 +155,15 @@ class FittedView:
         placed, rows = replace(self, middles=middles), middles - self.mean
         left = remove_given(rows, given) if self.subtract_given else rows
         labels = np.asarray(self.predict_projected(ArrayRows(left @ self.components.T)))
-        if len(np.unique(labels)) < len(np.unique(self.labels)):
+        before, after = (np.bincount(one, minlength=self.n_clusters) / len(rows) for one in (self.labels, labels))
+        if after.min() < min(before.min(), fewest(self.n_clusters)):
             return placed
         return replace(
-            placed, labels=labels, overlap=overlap(labels, given), overlap_p_value=overlap_p_value(labels, given)
+            placed,
+            labels=labels,
+            overlap=overlap(labels, given),
+            overlap_p_value=overlap_p_value(labels, given),
+            rule=self.rule if self.find_rule is None else self.find_rule(labels),
         )
 
     def tested(

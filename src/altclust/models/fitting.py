@@ -23,7 +23,7 @@ from ..core.metrics import overlap, overlap_p_value
 from ..core.problem import ExactEngine, Problem, coordinates, indicators, remove_given
 from ..core.result import Result
 from ..core.solvers import Status
-from ..search.obvious import as_they_were, column_name, left_aside, reproduced_by
+from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
 from ..search.resolve import resolve_parameters
 from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
@@ -120,15 +120,24 @@ class Table:
             self.known,
             self.search.kept,
         )
-        rule = None
-        if self.tuning is not None or self.originals is not None:  # X may be standardised: cuts would mean nothing
-            before = as_they_were(self.centred, self.names, self.originals)
-            beside = as_they_were(self.centred, self.names, None)
-            rule = reproduced_by(found.labels, before, cuts=False, given=self.given, beside=beside)
         again = how_found(self.tuning, place, self.search, parameters, found.n_components)
         if self.seen is not self.centred:
             found = replace(found, feature_weights=feature_weights(self.seen, found.labels, found.components.T))
-        return replace(found, tuning=self.tuning, rule=rule, **again)
+        return replace(
+            found, tuning=self.tuning, rule=self.rule(found.labels), find_rule=self.rule_of_equal_rows, **again
+        )
+
+    def rule_of_equal_rows(self, labels: np.ndarray) -> Obvious | None:
+        """The columns that reproduce labels which equal rows share: enough of them always do, so at most two count."""
+        return self.rule(labels, several=False)
+
+    def rule(self, labels: np.ndarray, several: bool = True) -> Obvious | None:
+        """The columns that reproduce labels, if there are any; several: more than two may do it together."""
+        if self.tuning is None and self.originals is None:  # X may be standardised: cuts would mean nothing
+            return None
+        before = as_they_were(self.centred, self.names, self.originals)
+        beside = as_they_were(self.centred, self.names, None)
+        return reproduced_by(labels, before, cuts=False, given=self.given, beside=beside, several=several)
 
     def menu(self, options: SolveOptions, seed: int, view: FittedView) -> tuple[Candidate, ...]:
         """The view and the others on the menu of the search."""

@@ -27,7 +27,8 @@ CONTRASTS, COUNTED = (-3.0, 3.0, 9.0), (-3.0, 3.0, 3.3)  # how much a contrast c
 LEAST_MIXTURE = -1.0  # a lower gain counts as this
 OF_ONE = ("contrast", "mixture", "evenness", "steadiness")  # criteria that do not depend on other trials
 APART, ROUND = 2.5, 0.1  # clusters of such a contrast that no mixture describes so well are curved
-DRAWS, DRAWN = 4, 0.85  # samples of rows in which curved clusters must show, and their share of the rows
+SEEN = 1.5  # the contrast from which on clusters of a narrow kernel may rank first
+DRAWS, DRAWN = 4, 0.85  # samples of rows in which curved and thin clusters must show, and their share of the rows
 # sources whose starts resemble each other, so that their agreement tells nothing
 ALIKE = {"centroids": "residual", "joined": "residual", AGAIN: "residual"}
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
@@ -53,8 +54,8 @@ def criteria(
     evenness
         Entropy of the cluster sizes over that of equal sizes.
     steadiness
-        Of curved clusters only: the NMI with the clusters that the same directions and kernel show in 85 % of the rows.
-        Gaps by chance, or between rounded values, do not stay where they are.
+        Of curved clusters and those of a narrow kernel only: the NMI with the clusters that the same directions and
+        kernel show in 85 % of the rows. Gaps by chance, or between rounded values, do not stay where they are.
     """
     X = spec.X
     left = remove_given(X, spec.given) if spec.given else X
@@ -74,6 +75,7 @@ def criteria(
         k, shares = int(codes.max()) + 1, np.bincount(codes) / len(codes)
         clear = float(np.interp(contrast(shown, codes, trial.sigma), CONTRASTS, COUNTED))
         gain = _damped(mixture(left @ discriminant_directions(left, codes, k), codes))
+        thin = contrast.is_narrow(shown, trial.sigma) and clear >= SEEN
         curved = clear >= APART and gain < ROUND and spec.has_few_columns
         rows.append(
             {
@@ -81,7 +83,7 @@ def criteria(
                 "contrast": clear,
                 "mixture": gain,
                 "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
-                "steadiness": _steadiness(shown, codes, trial, contrast.seed) if curved else np.nan,
+                "steadiness": _steadiness(shown, codes, trial, contrast.seed) if thin or curved else np.nan,
             }
         )
     return pd.DataFrame(rows)
@@ -141,10 +143,17 @@ class Contrast:
         spreads = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred / len(Z)), 0.0))
         if k < 2 or not spreads.any():
             return 0.0
-        width = min(WIDTH * median_distance(Z, np.random.default_rng(self.seed)), sigma)
+        width = min(self._width(Z), sigma)
         scales = np.round(np.log(np.maximum(spreads / width, 1e-3)) / STEP).astype(int)
         cut = normalised_cut(Gaussian(width).gram(Z), codes, k)
         return float(np.log(self._empty(k, tuple(scales)) / cut))
+
+    def is_narrow(self, Z: Array, sigma: float) -> bool:
+        """Whether a kernel of this width sees smaller gaps than that of the contrast."""
+        return sigma < self._width(Z)
+
+    def _width(self, Z: Array) -> float:
+        return WIDTH * median_distance(Z, np.random.default_rng(self.seed))
 
     def _empty(self, k: int, scales: tuple[int, ...]) -> float:
         """The normalised cut of a cloud with these spreads, over the width of the kernel, in logarithmic steps."""

@@ -97,9 +97,9 @@ def independent_directions(
 def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, float]:
     """Directions near W in which whitened rows have the lightest tails together, and tell little of what is given.
 
-    The minimum over orthonormal V of E‖Vᵀz‖⁴, Mardia's kurtosis of the rows z in a subspace, plus a penalty: `NEW`
-    times twice what the given clusters explain there of z and of zzᵀ. Each step takes the smallest eigenvectors of the
-    slope, without the part 2VVᵀ that a Gaussian has as well.
+    The lowest value that is found of E‖Vᵀz‖⁴, V orthonormal, Mardia's kurtosis of the rows z in a subspace, plus a
+    penalty: `NEW` times twice what the given clusters explain there of z and of zzᵀ. Each step takes the smallest
+    eigenvectors of the slope, without the part 2VVᵀ that a Gaussian has as well; it need not be a descent.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, 
     W : array, shape (d, q)
         Orthonormal.
     tail : float
-        The minimum.
+        The value, at most that of the start.
     """
     n, q = len(X), W.shape[1]
     values, axes = np.linalg.eigh(X.T @ X / n)
@@ -124,13 +124,16 @@ def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, 
     scaled = explained.T[:, :, None] / np.sqrt(n) * Z
     means, moments = scaled.sum(axis=1), Z.T @ scaled  # of what is given: clusters differ in place, rings in spread
     penalty = NEW * (means.T @ means + np.sum(moments @ moments, axis=0))
+    best, lowest = V, np.inf
     for _ in range(MOST_STEPS):
         lengths = np.sum((Z @ V) ** 2, axis=1)
+        tail = np.mean(lengths**2) + 2 * np.trace(V.T @ penalty @ V)
+        if tail < lowest:
+            best, lowest = V, tail
         before, V = V, np.linalg.eigh((Z * lengths[:, None]).T @ Z / n - 2 * V @ V.T + penalty)[1][:, :q]
         if q - np.sum((before.T @ V) ** 2) < STEADY**2:
             break
-    tail = np.mean(np.sum((Z @ V) ** 2, axis=1) ** 2) + 2 * np.trace(V.T @ penalty @ V)
-    return orthonormal(whiten @ V), float(tail)
+    return orthonormal(whiten @ best), float(lowest)
 
 
 def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:

@@ -7,13 +7,14 @@ score has a high NMI with the hidden clustering, see benchmarks/ranking.py and d
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..base.thresholds import ALTERNATIVE, DISTINCT
 from ..core.metrics import nmi_matrix
-from .criteria import criteria
+from .criteria import APART, ROUND, criteria
 from .kept import agreements
 from .obvious import Obvious, reproduced_by
 from .spec import SearchSpec
@@ -24,7 +25,7 @@ ARRAYS = ("W", "labels", "spectrum")  # of a trial
 WEIGHTS = {"agreement": 3.8, "contrast": 5.1, "mixture": 6.6, "evenness": 25.0}
 CLEAR = 1.5  # below this contrast clusters overlap
 CLOUD = 0.03  # below this gain of a mixture, clusters that overlap are a cut through a cloud
-CURVED, STEADY = 3.0, 0.75  # what curved clusters gain, and the steadiness below which they are there by chance
+CURVED, STEADY = 3.0, 0.75  # what curved clusters gain, and the steadiness below which clusters are there by chance
 DOUBT = 4.0  # what overlapping clusters lose if the given means may blur them, and if they are a cut through a cloud
 REJECTED = 1e4  # what is subtracted from the score of clusters of outliers, by chance, or that resemble what is given
 KEPT, MOST_KEPT = 4.5, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
@@ -45,19 +46,24 @@ def rank(
 ) -> pd.DataFrame:
     """The table of the trials with all criteria, and a score by which to choose; known is that of the first trials."""
     table = pd.concat([tabulate(trials), criteria(spec, trials, rng, known)], axis=1)
-    few = np.minimum(SMALLEST, OF_EQUAL / table["n_clusters"])
     resembling = table["overlap"] > ALTERNATIVE
-    curved, by_chance = table["steadiness"] >= STEADY, table["steadiness"] < STEADY
-    rejected = (table["smallest"] < few) | resembling | by_chance
+    by_chance = table["steadiness"] < STEADY
+    rejected = (table["smallest"] < fewest(table["n_clusters"])) | resembling | by_chance
     overlapping = table["contrast"] < CLEAR
     blurred = overlapping & ~table["subtract_given"] & bool(spec.given)
     cut = overlapping & (table["mixture"] < CLOUD)
+    curved = (table["contrast"] >= APART) & (table["mixture"] < ROUND) & spec.has_few_columns
     table["score"] = weighted(table) + CURVED * curved - DOUBT * blurred - DOUBT * cut
     table["score"] -= REJECTED * rejected + REJECTED * resembling
     if spec.fixed.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
         table["score"] += KEPT * min(len(spec.fixed.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
     return table
+
+
+def fewest(n_clusters: Any) -> Any:
+    """The share of the rows below which a cluster counts as outliers, for a number of clusters or several."""
+    return np.minimum(SMALLEST, OF_EQUAL / n_clusters)
 
 
 def weighted(table: pd.DataFrame) -> pd.Series:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError, short_repr
-from .numerals import Numerals, read_numerals
+from .numerals import Numerals, is_numeral, read_numerals
 from .values import as_float, is_text, labels
 
 TYPES = {  # and the rule by which a column gets it
@@ -156,7 +156,7 @@ def _words(cells: pd.Series) -> TypedColumn:
 def _nearly_numbers(text: pd.Series) -> str:
     """How many cells keep a column from being read as numbers, if these are the minority; "" otherwise."""
     there = text.dropna()
-    strange = there[pd.to_numeric(there, errors="coerce").isna()]
+    strange = there[[not is_numeral(str(cell)) for cell in there]]
     if not 0 < len(strange) < len(there) / 2:
         return ""
     return f": {len(strange)} of {len(there)} cells are not numbers, such as {short_repr(strange.iloc[0])}"

@@ -96,6 +96,11 @@ def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | Non
     return Numerals(_take(values, codes), foreign, unit, decimal, example, doubt)
 
 
+def is_numeral(cell: str) -> bool:
+    """Whether a cell is a number with one of the decimal marks."""
+    return any(form.fullmatch(_parts(cell)[0]) for form in READINGS.values())
+
+
 def _with_foreign(plain: np.ndarray, codes: np.ndarray, rows: np.ndarray, cells: pd.Index) -> Numerals | None:
     strange = np.isnan(plain)
     if rows[strange].sum() > (1 - MOSTLY) * rows.sum():
