@@ -175,7 +175,7 @@ def test_equal_rows_are_in_one_cluster(answers):
         assert (answers.assign(new=labels).groupby(list(answers.columns))["new"].nunique() == 1).all()
     assert np.mean(result.predict(answers) == result.labels) > 0.9
     assert result.predict(answers)[::-1].tolist() == result.predict(answers[::-1]).tolist()
-    assert len(result.summary["rule"]["columns"]) == 2  # not all columns, whose cross table reproduces any such clusters
+    assert len(result.summary["rule"]["columns"]) == 2  # all columns together always reproduce them
     assert tuple(result.summary["rule"]["columns"]) == result.model._view.rule.columns  # the same labels are judged
     assert result.model.overlap_ == pytest.approx(nmi(result.labels, answers["segment"]))
     shown = sum(len(marks.get_offsets()) for marks in result.model.plot()[1].collections)
