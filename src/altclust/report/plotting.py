@@ -97,7 +97,9 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     """
     if given is not None:
         given = _banded(given)
-    panels = [("Alternative", alternative)] if given is None else [("Given", given), ("Alternative", alternative)]
+    panels = [("Alternative", alternative, False)]
+    if given is not None:
+        panels.insert(0, ("Given", given, True))
     if axes is None:
         size = (5 * len(panels), 4.4)
         _, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=True, layout="constrained")
@@ -107,9 +109,9 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     points = np.column_stack([found.x, found.y])
     count = int(found.far.sum())
     far = f"\n({count} far row{'s' * (count > 1)} at the edge)" if count else ""
-    for ax, (title, labels) in zip(axes, panels, strict=True):
+    for ax, (title, labels, is_given) in zip(axes, panels, strict=True):
         drawn = f" ({len(rows):,} of {len(Z):,} rows)" if len(rows) < len(Z) else ""
-        scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn, given=title == "Given")
+        scatter(ax, points, np.asarray(labels, dtype=object)[rows], title + drawn, is_given)
         ax.set_xlabel(f"learnt direction 1{far}")
         if flat:
             ax.set_yticks([])

@@ -28,7 +28,7 @@ LEAST_MIXTURE = -1.0  # a lower gain counts as this
 OF_ONE = ("contrast", "mixture", "evenness", "steadiness")  # criteria that do not depend on other trials
 APART, ROUND = 2.5, 0.1  # clusters of such a contrast that no mixture describes so well are curved
 SEEN = 1.5  # the contrast from which on clusters of a narrow kernel may rank first
-DRAWS, DRAWN = 4, 0.85  # samples of rows in which curved and thin clusters must show, and their share of the rows
+SAMPLES, SAMPLED = 4, 0.85  # samples of rows in which curved and thin clusters must show, and their share of the rows
 # sources whose starts resemble each other, so that their agreement tells nothing
 ALIKE = {"centroids": "residual", "joined": "residual", AGAIN: "residual"}
 WIDTH = 0.2  # of the kernel for the contrast, over the median distance
@@ -55,7 +55,7 @@ def criteria(
         Entropy of the cluster sizes over that of equal sizes.
     steadiness
         Of curved clusters and those of a narrow kernel only: the NMI with the clusters that the same directions and
-        kernel show in 85 % of the rows. Gaps by chance, or between rounded values, do not stay where they are.
+        kernel show in 85 % of the rows. Gaps by chance, or between rounded values, are elsewhere in other samples.
     """
     X = spec.X
     left = remove_given(X, spec.given) if spec.given else X
@@ -92,8 +92,8 @@ def criteria(
 def _steadiness(Z: Array, codes: np.ndarray, trial: Trial, seed: int) -> float:
     """The mean NMI of the clusters of a trial with those of some of its rows Z, shape (n, q), by the same kernel."""
     rng, n, k, found = np.random.default_rng(seed), len(Z), int(codes.max()) + 1, []
-    for _ in range(DRAWS):
-        some = rng.permutation(n)[: int(DRAWN * n)]
+    for _ in range(SAMPLES):
+        some = rng.permutation(n)[: int(SAMPLED * n)]
         objective = _without_given(Z[some], trial.sigma, k, floor=trial.degree_floor)
         found.append(nmi_matrix([_clusters(objective, k, rng), codes[some]])[0, 1])
     return float(np.mean(found))

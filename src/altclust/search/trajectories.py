@@ -37,6 +37,7 @@ from ..core.reduced import FLOOR
 from ..core.solvers import ISM
 from .discriminants import (
     DRAWN,
+    ROWS_PER_CLUSTER,
     STARTS,
     alternate_discriminants,
     centroid_directions,
@@ -54,7 +55,6 @@ from .trials import Trial
 CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
 MANY_CLUSTERS = 8  # from here on only the sources and fits that may serve many clusters
 THIN_CLUSTERS = (2, 3)  # of the search for thin shapes, which have two directions
-ROWS_PER_CLUSTER = 16
 LOOSELY, CLOSELY = 0.3, 1.0  # pull over k − 1
 THIN = (0.5, 0.25, 0.17, 0.12, 0.085)  # σ relative to the median distance of the projected rows
 SMOOTH = 0.25  # from this width on, few landmarks are enough
@@ -99,7 +99,7 @@ SOURCES = {
     KEPT: Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
-LAST = ("centroids", "joined")  # the seeds of the others do not depend on them
+LAST = {"centroids": 1, "joined": 2}  # the seeds of the others do not depend on them
 FOR_MANY = ("residual", "centroids", "half-whitened", KEPT)
 FOR_WIDE = ("residual", "half-whitened", "columns", KEPT)  # tables of so many columns that a search has to be short
 WIDE_CLUSTERS = (2, 3, 4, 6, 10)
@@ -158,7 +158,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
         name = "columns, components" if wide else "components"
         first, *others = [k] if k else [THIN_CLUSTERS[0], *(c for c in THIN_CLUSTERS[1:] if c < n)]
         found.append(Trajectory(name, first, tuple(others)))
-    found.sort(key=lambda one: one.source in LAST and 1 + LAST.index(one.source))
+    found.sort(key=lambda one: LAST.get(one.source, 0))
     return [trajectory for trajectory in found if trajectory.n_clusters < n]
 
 
