@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from altclust.core.kernels import Gaussian
+from altclust.core.lloyd import best_lloyd
 from altclust.core.metrics import nmi
 from altclust.core.problem import indicators, remove_given
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
+from altclust.search.discriminants import alternate_discriminants, joined_discriminants
 from altclust.search.independent_components import independent_directions, light_tailed, light_tailed_subspace
 from altclust.search.short_fits import Setting, short_fit
 from altclust.search.spec import SearchSpec, Spec
@@ -131,6 +133,22 @@ def test_a_trajectory_finds_the_hidden_clusters(source):
             assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
         assert t.smallest == np.bincount(t.labels, minlength=2).min() / len(data.X)
         assert t.overlap == pytest.approx(nmi(t.labels, data.given))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_smaller_cluster_is_found_as_one_of_more_and_the_others_are_joined(seed):
+    """Two clusters of a long cloud have less inertia than the small cluster beside it."""
+    rng, codes = np.random.default_rng(seed), np.repeat([0, 1], [240, 60])
+    X = np.column_stack([3 * rng.standard_normal(300), rng.standard_normal(300) + 5 * codes])
+    X = np.column_stack([X, rng.standard_normal((300, 3))])
+    X -= X.mean(axis=0)
+
+    def found(start):
+        W = start(X, 2, np.random.default_rng(0), np.zeros((300, 0)), 2)
+        return nmi(best_lloyd(X @ W, 2, np.random.default_rng(0), 5)[0], codes)
+
+    assert found(alternate_discriminants) < 0.1
+    assert found(joined_discriminants) > 0.85
 
 
 def test_clusters_are_sought_again_in_residuals_from_their_own_directions():
