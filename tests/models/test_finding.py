@@ -197,3 +197,23 @@ def test_one_row_is_labelled_and_none_is_refused():
         found.predict(frame.iloc[:0])
     with pytest.raises(InputError, match="table has 1 row: a clustering needs at least 2"):
         find(frame.iloc[:1], given="segment")
+
+
+def test_other_columns_may_show_what_a_column_that_was_left_aside_shows():
+    """Without that column the same clusters are found, and they are no obvious group then."""
+    rng = np.random.default_rng(0)
+    known, hidden = rng.integers(0, 2, 200), rng.integers(0, 3, 200)
+    nearly = np.where(rng.random(200) < 0.97, hidden, rng.integers(0, 3, 200))
+    frame = pd.DataFrame(
+        {
+            "team": np.array(["a", "b"])[known],
+            "speed": np.array([50, 75, 100])[hidden] + 3 * rng.standard_normal(200),
+            "noise": np.array([30, 80, 40])[hidden] + 3 * rng.standard_normal(200),
+            "height": 170 + 9 * rng.standard_normal(200),
+            "comment": np.array(["fast", "loud", "slow"])[nearly],
+        }
+    )
+    result = find(frame, given="team", significance=False)
+    assert [rule.columns for rule in result.model.tuning_.obvious] == [("comment",)]
+    assert nmi(result.labels, hidden) > 0.95
+    assert result.model._view.obvious_group is None

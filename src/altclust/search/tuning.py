@@ -197,11 +197,13 @@ def search_parameters(
     callback: Callback | None = None,
     resume: str | os.PathLike | None = None,
     names: Sequence[str] | None = None,
+    aside: tuple[Obvious, ...] = (),
     rng: np.random.Generator,
 ) -> Tuning:
     """`tune` on validated and centred rows.
 
-    If columns with few values reproduce the best trial, these columns are left out and the search is repeated.
+    If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
+    other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
     rows, searched = sample_rows(len(X), MOST_ROWS, rng), replace(fixed, originals=None)
     if fixed.keep is not None:
@@ -235,13 +237,17 @@ def search_parameters(
     few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {}
     if few is not None:
+        few = few.drop(columns=[column for one in aside for column in one.columns], errors="ignore")
+    if few is not None and few.shape[1]:
         found_in = obvious_trials(trials, table, few, spec.given, as_they_were(X[rows], names, None))
     rules = tuple({one.columns: one for one in found_in.values()}.values())
     if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
         rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
         if rest and np.ptp(X[rows][:, rest], axis=0).any():
             without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
-            again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
+            again = search_parameters(
+                X, given, without, n_jobs=n_jobs, callback=callback, names=names, aside=rules, rng=rng
+            )
             told = {one.columns for one in rules}
             return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
     table.loc[list(found_in), "score"] -= REJECTED
