@@ -136,9 +136,9 @@ class Table:
         if self.tuning is None and self.originals is None:  # X may be standardised: cuts would mean nothing
             return None
         before = as_they_were(self.centred, self.names, self.originals)
-        if self.tuning is not None and self.tuning.parameters["subspace"] is not None:  # found in other columns
-            aside = [column for one in self.tuning.obvious for column in one.columns]
-            before = before.drop(columns=aside, errors="ignore")
+        subspace = None if self.tuning is None else self.tuning.parameters["subspace"]
+        if subspace is not None:  # the search left some columns aside, and found the view in the others
+            before = before.loc[:, np.any(subspace, axis=1)]
         beside = as_they_were(self.centred, self.names, None)
         return reproduced_by(labels, before, cuts=False, given=self.given, beside=beside, several=several)
 

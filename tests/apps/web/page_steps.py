@@ -73,6 +73,8 @@ def brush(page, chart):
 
 
 def taken(page, label):
+    page.get_by_test_id("stStatusWidget").wait_for(state="hidden")
+    page.wait_for_timeout(1000)  # a page that is just drawn anew has new files, and forgets those of its old buttons
     with page.expect_download() as download:
         page.get_by_role("button", name=label, exact=True).click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
