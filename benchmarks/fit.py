@@ -144,7 +144,7 @@ def main() -> None:
         table.add_row(each.name, str(len(each.X)), *cells)
     Console().print(table)
     Console().print(threads())
-    Console().print(grid((300, 1000, 3000), "auto", options.seeds))
+    Console().print(grid((300, 1000, 3000), "lbfgs", options.seeds))
     Console().print(grid((300, 1000), "ism", options.seeds))
 
 

@@ -70,6 +70,20 @@ def pair(first: str, second: str, seed: int, n: int = ROWS) -> Task:
     return Task(f"{first} → {second}", seed, StandardScaler().fit_transform(X), given[:m, None], truth[:m])
 
 
+def large_pair(first: str, second: str, seed: int, n: int) -> Task:
+    """A pair of any number of rows: rows of each table are drawn with replacement and paired at random."""
+    rng = np.random.default_rng([seed, SINGLE.index(first), SINGLE.index(second)])
+    parts = []
+    for name in (first, second):
+        X, codes = classes(name, rng, n)
+        drawn = rng.integers(len(X), size=n)
+        parts.append((X[drawn], codes[drawn]))
+    (A, given), (B, truth) = parts
+    X = np.column_stack([A, B])
+    X = StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
+    return Task(f"{first} → {second}", seed, X, given[:, None], truth)
+
+
 def pairs(chosen_on: bool, seeds: range) -> list[Task]:
     """Ordered pairs of different tables, all of the tables to choose by or all of the others."""
     names = [name for name in SINGLE if (name in CHOSEN_ON) == chosen_on]

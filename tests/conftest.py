@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import ExactEngine, Gamma, KernelObjective, Problem, indicators
+from altclust.core.problem import KernelEngine, KernelObjective, Problem, indicators
 from altclust.models.kdac import KDAC
 from altclust.search.heuristics import median_distance
 from altclust.search.significance import AssessOptions
@@ -54,7 +54,7 @@ needs_files = pytest.mark.skipif(
 )
 
 
-def random_problem(seed: int) -> tuple[Problem, DenseEngine, KernelObjective[Gamma], np.ndarray]:
+def random_problem(seed: int) -> tuple[Problem, DenseEngine, KernelObjective, np.ndarray]:
     """A W problem from a wide family: σ from 0.1 to 10 times the median distance, d up to 30, q up to 6."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(30, 80)), int(rng.integers(2, 31))
@@ -73,7 +73,7 @@ def random_problem(seed: int) -> tuple[Problem, DenseEngine, KernelObjective[Gam
     return problem, engine, objective_at(problem, engine, W), W
 
 
-def objective_at(problem: Problem, engine: ExactEngine, W: np.ndarray) -> KernelObjective[Gamma]:
+def objective_at(problem: Problem, engine: KernelEngine, W: np.ndarray) -> KernelObjective:
     """The W problem with U and D as they are at W."""
     embedding = engine.embed(W, problem.n_clusters)
     return KernelObjective(engine, engine.weigh(embedding, embedding.degrees, problem.novelty_weight))

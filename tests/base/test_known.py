@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from altclust import InputError, Known
-from altclust.base.known import WIDTH, Scale, is_measured, known_arrays, known_frame, read_known, standardised
+from altclust.base.known import WIDTH, Levels, is_measured, known_arrays, known_frame, read_known, standardised
 
 RNG = np.random.default_rng(0)
 
@@ -40,11 +40,22 @@ def test_units_change_nothing_and_outliers_little():
 
 def test_codes_of_other_values_are_those_of_their_interval():
     values = np.arange(100.0)
-    scale = Scale.of(values, cells=16)
-    codes = scale.codes(np.array([np.nan, -5.0, 1000.0, 50.2, 50.0]))
-    assert codes.tolist()[:3] == [-1, 0, len(scale.table) - 1]
+    levels = Levels.measured(values, cells=16)
+    codes = levels.codes(np.array([np.nan, -5.0, 1000.0, 50.2, 50.0]))
+    assert codes.tolist()[:3] == [-1, 0, levels.size - 1]
+    assert len(levels.table) == len(levels.edges) + 1 == levels.size
     assert codes[3] == codes[4]
-    assert (np.diff(scale.codes(values)) >= 0).all()
+    assert (np.diff(levels.codes(values)) >= 0).all()
+
+
+def test_codes_of_other_labels_are_those_of_equal_ones():
+    (column,) = read_known(["b", None, "a", "b"] * 5, 20)
+    assert column.levels.codes(["a", "b", "c", None]).tolist() == [1, 0, -1, -1]
+    (numbers,) = read_known([3, 1, -1, 3] * 5, 20)
+    assert numbers.levels.codes([1.0, 3, -1, 2, np.nan]).tolist() == [1, 0, -1, -1, -1]
+    (kernel,) = Known.kernel(np.eye(20)).columns(20)
+    with pytest.raises(InputError, match="a kernel of the rows of the fit, which says nothing of other rows"):
+        kernel.levels.codes([0, 1])
 
 
 @pytest.mark.parametrize(
@@ -67,22 +78,22 @@ def test_a_frame_of_labels_and_measurements():
     frame = pd.DataFrame({"site": list("ab") * 30, "age": RNG.normal(size=60), "year": [2019, 2020, 2021] * 20})
     frame.loc[3, "age"] = np.nan
     kinds = read_known(frame, 60)
-    assert list(map(str, kinds)) == ["site: 2 clusters", "age: a measurement", "year: 3 clusters"]
+    assert [str(one.levels) for one in kinds] == ["site: 2 clusters", "age: a measurement", "year: 3 clusters"]
     site, age, _ = known_arrays(kinds)
     assert site.ndim == 1
     assert np.isnan(age[3]).all()
     assert np.isfinite(np.delete(age, 3, axis=0)).all()
     stated = [Known.measurement(frame["year"]), frame["site"], Known.labels(frame["age"].fillna(0))]
-    assert [one.kind for one in read_known(stated, 60)] == ["measurement", "labels", "labels"]
+    assert [one.levels.kind for one in read_known(stated, 60)] == ["measurement", "labels", "labels"]
     assert list(known_frame(stated).columns) == ["year", "site", "age"]
 
 
 def test_kernels_and_distances():
     Z = RNG.normal(size=(50, 2))
     D = np.linalg.norm(Z[:, None] - Z, axis=2)
-    linear = Known.kernel(Z @ Z.T).columns(50)[0]
-    assert np.allclose(linear.table @ linear.table.T, Z @ Z.T, atol=1e-8)
-    close = Known.distances(D).columns(50)[0].table
+    linear = Known.kernel(Z @ Z.T).columns(50)[0].features
+    assert np.allclose(linear @ linear.T, Z @ Z.T, atol=1e-8)
+    close = Known.distances(D).columns(50)[0].features
     width = np.median(D[np.triu_indices(50, 1)]) / 2
     assert np.abs(close @ close.T - np.exp(-0.5 * (D / width) ** 2)).max() < 0.5
     assert known_frame(Known.distances(D)) is None
@@ -104,7 +115,7 @@ def test_kernels_and_distances():
 )
 def test_mistakes_are_told(known, told):
     if isinstance(known, list):
-        assert [one.kind for one in read_known(known, 10)] == ["labels"]
+        assert [one.levels.kind for one in read_known(known, 10)] == ["labels"]
         return
     with pytest.raises(InputError, match=told):
         read_known(known, 10)

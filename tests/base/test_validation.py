@@ -103,7 +103,9 @@ def test_an_error_separates_its_argument_from_the_sentence():
     assert sentence(error, "--clusters") == "--clusters 41 is more than the 40 rows: ask for fewer clusters."
 
 
-@pytest.mark.parametrize("params", [{"n_clusters": -1}, {"engine": "x"}, {"n_jobs": 0}, {"callback": 3}, {"tol": "x"}])
+@pytest.mark.parametrize(
+    "params", [{"n_clusters": -1}, {"sample_size": 99}, {"n_jobs": 0}, {"callback": 3}, {"tol": "x"}]
+)
 def test_a_wrong_parameter_is_named_in_our_own_words(params):
     with pytest.raises(InvalidParameterError) as caught:
         KDAC(**params).fit(X, given)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 from threadpoolctl import threadpool_limits
 
-from altclust.core.engines.landmarks import choose_landmarks
 from altclust.core.kernels import Gaussian
+from altclust.core.landmarks import choose_landmarks
 
 seeds = st.integers(0, 10_000)
 

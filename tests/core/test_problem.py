@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import examples
 
+from altclust.core.coordinates import Coordinates
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import SpectralStart, spectral_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Problem, indicators, row_space
+from altclust.core.problem import Problem, coordinates, indicators, row_space
 
 
 def test_indicators_are_the_centred_one_hot_columns():
@@ -83,7 +84,33 @@ def test_rows_back_in_the_table():
     X = rng.standard_normal((6, 20))
     X -= X.mean(axis=0)
     rows, basis = row_space(X)
-    problem = Problem(2, 2, 1.0, Gaussian(1.0), basis)
+    inside = Coordinates(np.zeros(20), basis=basis)
     W = np.eye(rows.shape[1])[:, :2]
-    assert np.allclose(X @ problem.to_table(W), rows @ W)
-    assert problem.to_table(W) == pytest.approx(basis[:, :2])
+    assert np.allclose(X @ inside.to_table(W), rows @ W)
+    assert inside.to_table(W) == pytest.approx(basis[:, :2])
+
+
+@pytest.mark.parametrize("whitening", [0.0, 0.5, 1.0])
+def test_directions_of_the_table_and_back(whitening):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) * [1, 2, 5, 9] + 3
+    mean = X.mean(axis=0)
+    rows, basis = coordinates(X - mean, whitening)
+    inside, W = Coordinates(mean, basis=basis), np.linalg.qr(rng.standard_normal((4, 2)))[0]
+    assert np.allclose(inside(X), rows)
+    assert np.allclose(inside.from_table(inside.to_table(W)), W)
+    assert np.allclose(inside.along(W)(X), rows @ W)
+    assert np.allclose(inside.along(W)(X), (X - mean) @ inside.to_table(W))
+
+
+def test_coordinates_of_reduced_rows_are_those_of_the_table():
+    rng = np.random.default_rng(0)
+    X, reduction = rng.standard_normal((30, 7)) + 2, np.linalg.qr(rng.standard_normal((7, 3)))[0]
+    mean = X.mean(axis=0)
+    rows = (X - mean) @ reduction
+    effects, codes = (rng.standard_normal((3, 3)),), rng.integers(-1, 2, (30, 1))
+    effects[0][-1] = 0  # of unknown codes
+    small = Coordinates(np.zeros(3), effects, (False,), basis=rng.standard_normal((3, 2)))
+    lifted = small.reduced_from(mean, reduction)
+    assert np.allclose(lifted(X, codes), small(rows, codes))
+    assert np.allclose(lifted.to_table(np.eye(2)), reduction @ small.basis)

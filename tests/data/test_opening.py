@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError, ViewDiscovery, open_rows
-from altclust.core.engines import choose
-from altclust.core.problem import KernelObjective, wide_directions
-from altclust.core.solvers import Solution, Status
-from altclust.core.surrogate import Subsampled
+from altclust.core.guess import Guess
 from altclust.data.rows import ArrayRows
-from altclust.data.sums import indicator_tables
-from altclust.models.residuals import GivenMeans
 
 
 def table(n: int = 3200, d: int = 4, seed: int = 0):
@@ -65,7 +58,7 @@ def test_dask_blocks_without_rows():
     lazy = da.concatenate([da.from_array(X[:1600]), da.from_array(X[:0]), da.from_array(X[1600:])])
     lazy = lazy[da.from_array(np.ones(len(X), dtype=bool), chunks=lazy.chunks[0])]  # whose sizes are not known
     labels = np.asarray(fixed().fit(lazy, given).labels_)
-    assert np.array_equal(labels, fixed(engine="lowrank").fit(X, given).labels_)
+    assert np.array_equal(labels, fixed().fit(X, given).labels_)
 
 
 def test_tensors_of_other_precisions():
@@ -105,12 +98,6 @@ def test_scales_beyond_reason(factor):
         fixed().fit(factor * X, given)
 
 
-def test_more_columns_than_rows_go_to_tiles():
-    kind, reason = choose(ArrayRows(np.broadcast_to(0.0, (3001, 4000))))
-    assert kind == "tiles"
-    assert "4000" in reason
-
-
 def test_memory_errors_become_sentences(monkeypatch):
     X, given, _ = table()
     model = fixed().fit(X, given)
@@ -129,44 +116,11 @@ def test_memory_errors_become_sentences(monkeypatch):
 def test_given_clusters_that_the_sample_lacks():
     X, _, _ = table(300)
     codes = np.where(np.arange(300) % 3 == 1, 3, np.arange(300) % 3)  # 0, 2 and 3
-    means = GivenMeans.fit(X - X.mean(axis=0), [codes])
-    assert means.means[0].shape == (4, 4)
-    assert np.isfinite(means.remove(X)).all()
-    (empty,) = indicator_tables([np.zeros(3)], "balanced")
-    assert empty.shape == (4, 0)
-
-
-def test_rounding_left_by_a_subtraction_is_no_direction():
-    scatter = np.diag([1e-3, 1.0, 2.0])
-    assert wide_directions(scatter) is None
-    assert wide_directions(scatter, widest=1e14).shape == (3, 1)
-
-
-def test_a_surrogate_that_cannot_step_ends_the_w_step():
-    class Engine:
-        landmarks, accuracy = np.zeros((1, 3)), 0.02
-
-        def __init__(self, n):
-            self.rows = ArrayRows(np.zeros((n, 3)))
-
-        def value_and_phi(self, W, gamma):
-            return 1.0, np.arange(9.0).reshape(3, 3) + np.arange(9.0).reshape(3, 3).T
-
-        def value(self, W, gamma):
-            return 1.0
-
-    @dataclass(frozen=True)
-    class Standing:
-        tol: float = 1e-4
-
-        def __call__(self, objective, W):
-            return Solution(W, 0.0, 0, Status.STALLED, np.array([[0.0, 1.0, 0.0]]))
-
-    W = np.eye(3)[:, :1]
-    whole = Engine(100)
-    step = Subsampled(Standing(), whole, Engine(10), rest=0.01)(KernelObjective(whole, None), W)
-    assert step.status is Status.STALLED
-    assert not np.isnan(step.history[-1][1])
+    X = X - X.mean(axis=0)
+    guess = Guess.fit(X, [codes], np.zeros_like(X))
+    assert guess.weights[0].shape == (4, 4)
+    effects = np.eye(5, 4)
+    assert set(np.flatnonzero(guess.effect(X, [effects]).any(axis=0))) <= {0, 2, 3}
 
 
 def test_masked_cells_of_a_dask_array_are_not_read_as_numbers():

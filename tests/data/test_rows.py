@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from array_api_compat import array_namespace
+from scipy import sparse
 
 from altclust import InputError, open_rows
 from altclust.base.backend import host, like
 from altclust.data import opening as sources
 from altclust.data.dask_rows import DaskRows
-from altclust.data.rows import ArrayRows, BlockOptions
+from altclust.data.rows import ArrayRows, BlockOptions, SparseRows
 
 N, D = 1037, 3  # no multiple of any block
 SOURCES = ("array", "memmap", "npy", "parquet", "torch", "dask", "frame")
@@ -129,6 +130,53 @@ def test_labels_of_any_kind_become_codes(source, X, tmp_path):
         known = column >= 0
         pairs = set(zip(column[known].tolist(), labels[known].tolist(), strict=True))
         assert len(pairs) == column.max() + 1
+
+
+def positive(X, codes):
+    xp = array_namespace(X)
+    return xp.astype(X[:, 0] > 0, xp.int64)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_labels_are_counted_in_each_code_of_what_is_given(source, X, tmp_path):
+    rng = np.random.default_rng(5)
+    given = np.column_stack([rng.choice(["a", "b", "c"], N).astype(object), rng.choice([1, 2, None], N)])
+    coded, levels = make(source, X, tmp_path).encode(given)
+    found = coded.crossed(coded.each(positive), [one.size for one in levels], 2)
+    for counts, one, column in zip(found, levels, given.T, strict=True):
+        assert counts.shape == (2, one.size)
+        for label, code in np.ndindex(counts.shape):
+            assert counts[label, code] == np.sum((X[:, 0] > 0) == label, where=column == one.labels[code])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_other_rows_get_the_codes_of_the_same_labels_and_intervals(source, X, tmp_path):
+    rng = np.random.default_rng(6)
+    towns, ages = rng.choice(["Rome", "Oslo"], N).astype(object), rng.uniform(20, 80, N)
+    _, levels = ArrayRows(X).encode(pd.DataFrame({"town": towns, "age": ages}))
+    towns[::9], towns[1::9], ages[::7] = None, "Bern", np.nan
+    columns = [towns, ages]
+    if source in ("dask", "frame"):
+        da = pytest.importorskip("dask.array")
+        columns = [da.from_array(one, chunks=250) for one in columns]
+    codes = make(source, X, tmp_path).coded(columns, levels).take(np.arange(N))[1]
+    assert np.array_equal(codes[:, 0] == -1, [town in (None, "Bern") for town in towns])
+    assert set(codes[towns == "Rome", 0]) == {int(np.flatnonzero(levels[0].labels == "Rome")[0])}
+    assert np.array_equal(codes[:, 1], levels[1].codes(ages))
+    assert np.array_equal(codes[:, 1] == -1, np.isnan(ages))
+
+
+def test_sparse_rows_are_read_in_sparse_blocks(X):
+    table = SparseRows(sparse.csr_array(np.where(X > 1, X, 0.0)), np.arange(N)[:, None] % 3)
+
+    def largest(X, codes):
+        assert sparse.issparse(X)
+        return X.toarray().max(axis=1) + 10 * codes[:, 0]
+
+    expected = np.where(X > 1, X, 0.0).max(axis=1) + 10 * (np.arange(N) % 3)
+    assert np.array_equal(table.each(largest, step=9), expected)
+    some, codes = table.take(np.array([2, 900]))
+    assert np.array_equal(some.max(axis=1) + 10 * codes[:, 0], expected[[2, 900]])
 
 
 @pytest.mark.parametrize("source", SOURCES)

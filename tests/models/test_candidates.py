@@ -86,7 +86,7 @@ def test_without_a_search_there_is_no_menu(birds):
     data, X = birds
     model = KDAC(2, sigma=1.0, random_state=0).fit(X, data.given)
     assert model.candidates_ == ()
-    with pytest.raises(InputError, match="the search found 0 views"):
+    with pytest.raises(InputError, match="needs the menu of a search"):
         model.choose(1)
 
 

@@ -88,6 +88,7 @@ def asked_processes(parent):
     return [int(line.split()[1]) for line in lines if "serve_requests" in line and int(line.split()[0]) == parent]
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard_and_leaves_nothing_behind(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -99,6 +100,7 @@ def test_a_script_needs_no_guard_and_leaves_nothing_behind(tmp_path):
     assert done.stdout == "(40, 2)\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_method_ends_with_the_program_that_asked(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -11,6 +11,7 @@ import pytest
 import altclust
 from altclust import InputError, find
 from altclust.core.metrics import nmi
+from altclust.data.rows import ArrayRows
 from altclust.datasets import penguins
 
 N = 120
@@ -185,8 +186,9 @@ def test_equal_rows_are_in_one_cluster(answers):
 def test_labels_stay_if_a_cluster_would_lose_all_rows(answers):
     result = find(answers, given="segment", n_clusters=2, significance=False)
     view = result.model._view
-    one_place = np.tile(view.mean, (200, 1))
-    assert view.labelled_at(one_place, []).labels.tolist() == view.labels.tolist()
+    one_place = ArrayRows(np.tile(view.mean, (200, 1))).encode(answers["segment"])[0]
+    assert view.labelled_at(one_place).labels.tolist() == view.labels.tolist()
+    assert view.labelled_at(None) is view
 
 
 def test_one_row_is_labelled_and_none_is_refused():

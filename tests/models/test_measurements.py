@@ -1,4 +1,4 @@
-"""Clusterings that do not depend on a measurement: in memory, streamed and on Dask, saved, tested and reported."""
+"""Clusterings that do not depend on a measurement: of all rows, of a sample and on Dask, saved, tested and reported."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import KDAC, InputError, Known, ViewDiscovery, tune
+from altclust import KDAC, Known, ViewDiscovery, tune
 from altclust.base.known import known_arrays, read_known
 from altclust.core.metrics import dependence, nmi, overlap
-from altclust.core.problem import indicators, remove_given
-from altclust.data.rows import ArrayRows
-from altclust.data.sums import Moments, indicator_tables
-from altclust.models.residuals import GivenMeans
+from altclust.core.problem import remove_given
 
 FIXED = {"sigma": 2.0, "n_components": 2, "random_state": 0}
 
@@ -74,15 +71,14 @@ def test_mixed_with_labels_and_unknown_values():
     assert model.overlap_ < 0.05
 
 
-def test_given_as_a_kernel_or_as_distances():
+@pytest.mark.parametrize("sample_size", [200, 3000])
+def test_given_as_a_kernel_or_as_distances(sample_size):
     X, t, hidden = planted()
     D = np.abs(t[:, None] - t)
     for known in (Known.distances(D), Known.kernel(np.exp(-5 * D**2))):
-        model = KDAC(2, subtract_given=True, **FIXED).fit(X, known)
+        model = KDAC(2, subtract_given=True, sample_size=sample_size, **FIXED).fit(X, known)
         assert nmi(model.labels_, hidden) > 0.8
         assert model.overlap_ < 0.05
-    with pytest.raises(InputError, match='engine="tiles"'):
-        KDAC(2, engine="lowrank", **FIXED).fit(X, Known.kernel(D))
 
 
 @pytest.mark.parametrize("subtract", [False, True])
@@ -96,38 +92,19 @@ def test_saved_and_loaded(tmp_path, subtract):
     assert (again.known_, again.overlap_p_value_) == (model.known_, model.overlap_p_value_)
 
 
-def test_the_effect_on_new_rows_is_predicted():
-    X, t, _ = planted(600)
-    X = X - X.mean(axis=0)
-    effect = X - remove_given(X, known_arrays(read_known(t, 600)))
-    means = GivenMeans.fit(X[:400], [known_arrays(read_known(t, 600))[0][:400]])
-    predicted = X[400:] - means.remove(X[400:])
-    assert np.sum((predicted - effect[400:]) ** 2) < 0.05 * np.sum(effect[400:] ** 2)
-
-
-def test_streamed_sums_agree_with_those_in_memory():
-    X, t, _ = planted(400)
-    X = X - X.mean(axis=0)
-    rows, (levels,) = ArrayRows(X).encode(t)
-    codes = rows.codes[:, 0]
-    features = levels.table[codes]
-    for scaling in ("balanced", "paper"):
-        (table,) = indicator_tables([np.bincount(codes, minlength=levels.size)], scaling, [levels.table])
-        assert np.allclose(table[codes], indicators([features], 400, scaling))
-    moments = Moments.of(rows, np.zeros(4), [levels.size])
-    (effects,) = moments.effects([levels.table])
-    assert np.allclose(X - effects[codes], remove_given(X, [features]), atol=1e-6)
-
-
-def test_streamed_and_on_dask():
+@pytest.mark.parametrize("sample_size", [300, 3000])
+def test_all_rows_a_sample_and_dask(sample_size):
     da = pytest.importorskip("dask.array")
     X, t, hidden = planted(400)
-    streamed = KDAC(2, engine="lowrank", subtract_given=True, **FIXED).fit(X, t)
-    assert nmi(streamed.labels_, hidden) > 0.8
-    assert streamed.overlap_ < 0.05
-    blocks = KDAC(2, subtract_given=True, **FIXED).fit(da.from_array(X, chunks=(90, -1)), da.from_array(t, chunks=90))
-    assert np.array_equal(np.asarray(blocks.labels_), streamed.labels_)
-    assert blocks.overlap_ == pytest.approx(streamed.overlap_, abs=1e-6)
+    model = KDAC(2, sample_size=sample_size, subtract_given=True, **FIXED)
+    labels = model.fit(X, t).labels_
+    overlap, agreement = model.overlap_, model.guess_agreement_
+    assert nmi(labels, hidden) > 0.8
+    assert overlap < 0.05
+    assert agreement > 0.8
+    blocks = model.fit(da.from_array(X, chunks=(90, -1)), da.from_array(t, chunks=90))
+    assert np.array_equal(np.asarray(blocks.labels_), labels)
+    assert blocks.overlap_ == pytest.approx(overlap, abs=1e-6)
     assert blocks.known_ == "given: a measurement"
 
 

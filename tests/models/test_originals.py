@@ -68,9 +68,9 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
     assert summary["left_out"] is None
 
 
-def test_streamed_rows_know_them_too(birds):
+def test_a_sample_of_the_rows_knows_them_too(birds):
     recipe = learn_recipe(birds, known=["species"])
-    model = KDAC(2, engine="lowrank", random_state=0)
+    model = KDAC(2, sample_size=300, random_state=0)
     model.fit(recipe.apply(birds), birds["species"], originals=recipe.originals(birds))
     assert ("sex",) in [rule.columns for rule in model.tuning_.obvious]
 

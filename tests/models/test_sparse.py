@@ -105,6 +105,7 @@ print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])  # un
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in other units")
 def test_a_large_matrix_is_never_made_dense():
     """4,000 rows of 20,000 columns would be 640 MB; 20,000 x 20,000 take 437 MB in all, see docs/scaling.md."""

@@ -85,7 +85,7 @@ def test_what_is_given_keeps_its_names_and_may_be_a_frame_a_measurement_or_a_ker
     frame = pd.DataFrame({"group": np.array(["b", "a"])[known]}, index=np.arange(len(X)) + 7)
     model = KDAC(**FIXED).fit(pd.DataFrame(X, columns=list("uvwxyz")), frame, sample_weight=weights)
     assert model.feature_names_in_.tolist() == list("uvwxyz")
-    shown = rows_to_show(model)[1]["group"]
+    shown = rows_to_show(model, model._view)[1]["group"]
     assert np.array_equal(shown, frame["group"][weights > 0])
     for part in (Known.measurement(X[:, 0]), Known.kernel(X[:, :1] @ X[:, :1].T)):
         assert KDAC(**FIXED).fit(X, part, sample_weight=weights).overlap_ < 0.5

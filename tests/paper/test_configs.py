@@ -37,18 +37,24 @@ def fit(name, solver):
     return model, nmi(model.labels_, this.alternative)
 
 
+@pytest.mark.parametrize("solver", ["ism", "auto"])
 @pytest.mark.parametrize("name", ["SG", "LG", "LG1000", "Moon", "MoonN", "MoonN1000"])
-def test_ism_finds_the_alternative(name):
-    model, agreement = fit(name, "ism")
+def test_ism_and_the_default_find_the_alternative(name, solver):
+    model, agreement = fit(name, solver)
     assert agreement >= 0.99
     assert model.overlap_ <= 0.01
     assert model.status_ == "converged"
 
 
-def test_ism_on_faces_with_pose_given():
-    model, agreement = fit("Faces", "ism")
-    assert 0.56 <= agreement <= 0.58
+@pytest.mark.parametrize("solver", ["ism", "auto"])
+def test_faces_with_pose_given(solver):
+    model, agreement = fit("Faces", solver)
+    assert 0.55 <= agreement <= 0.58
     assert model.overlap_ <= 0.01
+
+
+def test_the_default_is_no_worse_than_ism_on_texts():
+    assert fit("WebKB", "auto")[1] >= 0.3
 
 
 @pytest.mark.parametrize(

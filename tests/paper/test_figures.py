@@ -108,6 +108,7 @@ def test_theorem(tmp_path, names):
         assert certificate["smallest_curvature"] > 0
 
 
+@pytest.mark.slow
 @needs_files
 def test_the_rule_on_one_set(tmp_path):
     figures = check(hyperparameters.make(tmp_path, ("SG",)), tmp_path)["SG"]

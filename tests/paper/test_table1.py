@@ -95,6 +95,7 @@ def test_other_settings_or_a_broken_file_are_not_taken_for_the_row(tmp_path):
     assert stored(cell, tmp_path, 10) is None
 
 
+@pytest.mark.slow
 @needs_files
 def test_a_row_out_of_budget_says_so(tmp_path):
     began = time.monotonic()

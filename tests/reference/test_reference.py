@@ -8,7 +8,7 @@ from tests.reference.fits import CASES, FILE, run
 
 # Other processors and linear algebra libraries round otherwise; on one machine the difference is 0.
 AS_GOOD_AS_EQUAL = 1e-5
-LONG = {"views", "search"}
+LONG = {"views", "search", "search, two processes"}
 
 
 @pytest.fixture(scope="module")

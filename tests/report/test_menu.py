@@ -68,15 +68,24 @@ def test_the_page_shows_them_as_a_gallery(fitted, several):
     assert "--view 2" in page
 
 
-def test_no_menu_without_a_search_nor_after_loading(fitted, several, tmp_path):
+def test_no_menu_without_a_search(fitted, several):
     fixed = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(several.X, several.given)
-    fitted.save(tmp_path / "view.npz")
-    for model in (fixed, KDAC.load(tmp_path / "view.npz")):
-        summary = summarise(model, several.X, several.given, significance=False)
-        assert summary["candidates"] == []
-        assert HEADING not in render(summary)
+    summary = summarise(fixed, several.X, several.given, significance=False)
+    assert summary["candidates"] == []
+    assert HEADING not in render(summary)
     assert reasons(fixed) is None
     assert summarise(fitted, several.X, several.given, predicted=True)["candidates"] == []
+
+
+def test_a_loaded_model_has_the_menu_that_was_fitted(fitted, several, tmp_path):
+    found = summarise(fitted, several.X, several.given, significance=False)["candidates"]
+    fitted.save(tmp_path / "view.npz")
+    again = summarise(KDAC.load(tmp_path / "view.npz"), several.X, several.given, significance=False)["candidates"]
+    assert [one["sentence"] for one in again] == [one["sentence"] for one in found]
+    assert [one["drawing"]["codes"] for one in again] == [one["drawing"]["codes"] for one in found]
+    unasked = KDAC(random_state=0).fit(several.X, several.given)
+    unasked.save(tmp_path / "view.npz")
+    assert KDAC.load(tmp_path / "view.npz").candidates_ == ()
 
 
 def test_other_rows_get_predicted_clusters(fitted, several):

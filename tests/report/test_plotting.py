@@ -99,15 +99,16 @@ def test_a_loaded_model_needs_rows(model, rows, tmp_path):
     assert len(loaded.plot(*rows)) == 2
 
 
-def test_a_streamed_model_draws_its_sample():
+def test_a_model_of_many_rows_draws_its_sample():
     rng = np.random.default_rng(0)
     known, hidden = rng.integers(0, 2, (2, 4000))
     X = np.column_stack([5 * known, 5 * hidden]) + rng.normal(size=(4000, 2))
-    model = KDAC(2, sigma=2.0, n_components=1, engine="lowrank", random_state=0).fit(X, np.array(["u", "v"])[known])
+    model = KDAC(2, sigma=2.0, n_components=1, sample_size=400, random_state=0).fit(X, np.array(["u", "v"])[known])
     axes = model.plot()
     assert legend(axes[0]) == {"u", "v"}
     left = np.concatenate([np.full(len(c.get_offsets()), c.get_label()) for c in axes[0].collections])
     assert np.isin(left, ["u", "v"]).all()
+    assert len(left) == model.sample_size_ == 400
 
 
 def test_the_report_of_a_model(model, rows, tmp_path):

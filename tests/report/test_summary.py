@@ -28,12 +28,20 @@ def test_it_says_what_the_model_says(summary, model, data):
     assert [c["rows"] for c in summary["clusters"]] == np.bincount(model.labels_).tolist()
     assert summary["overlap"] == pytest.approx(model.overlap_, abs=1e-9)
     assert summary["quality"] == model.quality_
-    assert summary["certificate"]["verdict"] == model.certificate_.verdict
+    assert summary["engine"] == model.engine_
+    assert summary["guess_agreement"] is None  # nothing was subtracted
     assert summary["status"] == "converged"
     assert summary["history"]["value"] == model.history_["value"].tolist()
     assert sum(w["weight"] for w in summary["weights"]) == pytest.approx(1)
     assert {p["name"]: p["value"] for p in summary["parameters"]}["sigma"] == "1"
     assert summary["significance"]["verdict"] is None
+
+
+def test_the_check_of_the_solver_is_told_if_it_was_asked_for(data):
+    model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given)
+    assert summarise(model, data.X, data.given, significance=False)["certificate"] is None
+    verdict = model.certificate_.verdict
+    assert summarise(model, data.X, data.given, significance=False)["certificate"]["verdict"] == verdict
 
 
 def test_cross_table_counts_every_row(summary, model, data):

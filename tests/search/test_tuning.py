@@ -273,6 +273,8 @@ def test_few_known_labels():
     data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
     given = np.full(60, -1)
     given[:2] = 0, 1
-    with pytest.raises(InputError, match="too few to tell the cluster of a new row"):
-        KDAC(2, sigma=1.0, subtract_given=True).fit(data.X, given)
+    model = KDAC(2, sigma=1.0, subtract_given=True, random_state=0).fit(data.X, given)
+    assert np.array_equal(model.predict(data.X, given=given), model.labels_)
+    with pytest.raises(InputError, match="given is needed: too few labels were given to guess the cluster of a row"):
+        model.predict(data.X)
     assert KDAC(2, subtract_given=False, random_state=0).fit(data.X, given).n_clusters_ == 2

@@ -80,7 +80,7 @@ import numpy as np
 from altclust import KDAC
 warnings.simplefilter("ignore")
 given = np.arange(20_000) % 2
-model = KDAC(2, n_components=1, sigma=2.0, engine="lowrank", max_iter=3, random_state=0).fit("rows.npy", given)
+model = KDAC(2, n_components=1, sigma=2.0, max_iter=3, random_state=0).fit("rows.npy", given)
 try:
     model.save(sys.argv[1])
 except OSError as error:
@@ -466,9 +466,7 @@ CHANGES = """
 import os, sys, warnings
 import numpy as np, pandas as pd
 from altclust import KDAC, InputError
-from altclust.models.solving import SampleOptions
 warnings.simplefilter("ignore")
-KDAC._samples = SampleOptions(first=200, most=2000)
 n = 12_000
 X = np.load("rows.npy")[:n]
 known = np.arange(n) % 2
@@ -503,7 +501,7 @@ for kind, change in (part.split(":") for part in sys.argv[2:]):
             globals()[change](path)
 
     rows = np.load(path, mmap_mode="r") if kind == "mapped" else path
-    options = dict(n_components=1, sigma=2.0, engine="lowrank", tol=1e-12, max_iter=4, random_state=0)
+    options = dict(n_components=1, sigma=2.0, sample_size=2000, tol=1e-12, max_iter=4, random_state=0)
     model = KDAC(2, **options, callback=callback)
     try:
         model.fit(rows, known)
@@ -542,10 +540,8 @@ def main():
     import dask, dask.array as da, distributed
     from altclust import KDAC
     from altclust.data import dask_rows
-    from altclust.models.solving import SampleOptions
     from altclust.data.dask_rows import ClusterLost
     warnings.simplefilter("ignore")
-    KDAC._samples = SampleOptions(first=200, most=2000)
     fault, moment = sys.argv[1], float(sys.argv[2])
     if fault == "workers":  # which nobody replaces
         dask_rows.PATIENCE = 3.0

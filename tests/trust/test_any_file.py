@@ -569,7 +569,7 @@ def lacking(*path: Any) -> Any:
 
 HEADERS = {
     "format of the future": (setting("format", value=99), "newer altclust"),
-    "negative format": (setting("format", value=-1), "has the unknown format"),
+    "negative format": (setting("format", value=-1), "older altclust (format -1)"),
     "format as text": (setting("format", value="1"), "damaged"),
     "format that is true": (setting("format", value=True), "damaged"),
     "another kind": (setting("altclust", value="trials"), "holds a trials, not a KDAC"),
@@ -586,22 +586,25 @@ HEADERS = {
     "solver of odd eigenvectors": (setting("params", "solver", value={"name": "ism", "eigen": "evil"}), "eigen"),
     "clusters beyond reason": (setting("params", "n_clusters", value=10**12), "n_clusters"),
     "components beyond reason": (setting("params", "n_components", value=10**12), "n_components"),
-    "found clusters beyond reason": (setting("scalars", "n_clusters_", value=10**12), "map.coefficients"),
-    "negative width": (setting("scalars", "sigma_", value=-1.0), "sigma_"),
-    "width of nothing": (setting("scalars", "sigma_", value=None), "sigma_"),
-    "width beyond numbers": (setting("scalars", "sigma_", value=10**400), "damaged model"),
-    "status of its own": (setting("scalars", "status_", value="<script>"), "status_"),
-    "text for a number": (setting("scalars", "n_iter_", value="3"), "n_iter_"),
-    "no width": (lacking("scalars", "sigma_"), "'sigma_' is missing"),
+    "found clusters beyond reason": (setting("scalars", "n_clusters", value=10**12), "map.coefficients"),
+    "negative width": (setting("scalars", "sigma", value=-1.0), "sigma_"),
+    "width of nothing": (setting("scalars", "sigma", value=None), "sigma_"),
+    "width beyond numbers": (setting("scalars", "sigma", value=10**400), "damaged model"),
+    "status of its own": (setting("scalars", "status", value="<script>"), "status_"),
+    "text for a number": (setting("scalars", "n_iter", value="3"), "n_iter_"),
+    "no width": (lacking("scalars", "sigma"), "'sigma' is missing"),
     "no scalars": (lacking("scalars"), "'scalars' is missing"),
     "no parameters": (lacking("params"), "'params' is missing"),
     "certificate of nothing": (setting("certificate", value={}), "Certificate lacks 'residual'"),
-    "certificate with more": (setting("certificate", "evil", value=1), "evil"),
+    "certificate with more": (setting("certificate", value={"evil": 1}), "Certificate lacks 'residual'"),
+    "kernel beyond numbers": (setting("kernel", "sigma", value=1e308), "kernel has a number that is too"),
+    "kernel of infinity": (setting("kernel", "sigma", value=math.inf), "kernel has a number that is too"),
+    "floor beyond numbers": (setting("floor", value=1e308), "floor is 1e+308"),
     "reach of text": (setting("reach", value="far"), "reach"),
     "reach of NaN": (setting("reach", value=math.nan), "reach is nan"),
-    "sigma whose square is 0": (setting("scalars", "sigma_", value=1e-320), "sigma_ is 1e-320"),
-    "sigma whose square is infinite": (setting("scalars", "sigma_", value=1e300), "sigma_ is 1e+300"),
-    "pull of NaN": (setting("scalars", "pull_", value=math.nan), "pull_ is nan"),
+    "sigma whose square is 0": (setting("scalars", "sigma", value=1e-320), "sigma_ is 1e-320"),
+    "sigma whose square is infinite": (setting("scalars", "sigma", value=1e300), "sigma_ is 1e+300"),
+    "pull of NaN": (setting("scalars", "pull", value=math.nan), "pull_ is nan"),
 }
 
 
@@ -635,8 +638,8 @@ def test_models_with_odd_arrays_are_refused(tmp_path, name, array):
     del parts[name]
     path = tmp_path / "model.npz"
     path.write_bytes(files.archive(parts if array is None else parts | {name: files.npy(array)}))
-    if array is None and name.startswith(("history.", "feature_names_in_", "map.weights")):
-        model = KDAC.load(path)  # without what old models lack, or nothing needs
+    if array is None and name.startswith(("history.", "feature_names_in_", "levels.")):
+        model = KDAC.load(path)  # without what nothing needs
         model.predict(files.rows()[["höhe", "b", "c"]] if hasattr(model, "feature_names_in_") else np.zeros((2, 3)))
         return
     with pytest.raises(InputError, match=r"model\.npz"):
@@ -646,10 +649,10 @@ def test_models_with_odd_arrays_are_refused(tmp_path, name, array):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("given.intercepts.0", np.nan, "given.intercepts.0 has entries that are not finite numbers"),
-        ("given.intercepts.0", np.inf, "given.intercepts.0 has entries that are not finite numbers"),
-        ("given.intercepts.0", -np.inf, "given.intercepts.0 has entries that are not finite numbers"),
-        ("components_", 1e308, r"components_ has entries beyond 1e\+100, whose powers overflow"),
+        ("guess.intercepts.0", np.nan, "guess.intercepts.0 has entries that are not finite numbers"),
+        ("guess.intercepts.0", np.inf, "guess.intercepts.0 has entries that are not finite numbers"),
+        ("guess.intercepts.0", -np.inf, "guess.intercepts.0 has entries that are not finite numbers"),
+        ("basis", 1e308, r"basis has entries beyond 1e\+100, whose powers overflow"),
         ("map.landmarks", -1e308, r"map.landmarks has entries beyond 1e\+100"),
     ],
 )
@@ -681,7 +684,7 @@ def test_models_that_are_bombs_or_pickles(reader, attacks, tmp_path):
         path.write_bytes(attacks[name])
         assert check(reader, "model", path)["kind"] == "sentence"
     parts = files.members(files.models()[0])
-    for member in ("header.npy", "labels_.npy"):
+    for member in ("header.npy", "labels.npy"):
         path.write_bytes(files.archive(parts | {member: files.evil_array()}))
         assert "Python objects" in check(reader, "model", path)["answer"]
     assert sorted(tmp_path.iterdir()) == [path]

@@ -285,11 +285,6 @@ FOUND = {
     "the same in a search": (Case(Table(16, 3, "outlier")), automatic, "refused"),
     "float32 whose squares overflow": (Case(Table(20, 3, scale=1e20, kept="float32")), with_fixed, "results"),
     "float32 whose squares vanish": (Case(Table(20, 3, scale=1e-20, kept="float32")), with_fixed, "results"),
-    "float32 by landmarks": (
-        Case(Table(20, 3, scale=1e20, kept="float32"), arguments={"engine": "lowrank"}),
-        with_fixed,
-        "results",
-    ),
     "new rows whose squares overflow": (Case(new=Table(scale=1e300)), with_fixed, "refused"),
     "new float32 rows far away": (Case(new=Table(scale=1e30, kept="float32")), with_fixed, "results"),
     "components that collapsed": (
@@ -313,14 +308,14 @@ FOUND = {
         "results",
     ),
     "eight-bit number of clusters": (
-        Case(labels=HALVES, arguments={"n_clusters": np.uint8(8), "engine": "lowrank"}),
+        Case(labels=HALVES, arguments={"n_clusters": np.uint8(8)}),
         with_fixed,
         "results",
     ),
     "width that JSON does not know": (Case(arguments={"sigma": np.longdouble(2)}), with_fixed, "results"),
     "width in single precision": (Case(arguments={"sigma": np.float32(2)}), with_fixed, "results"),
     "width beyond any float": (Case(arguments={"sigma": 10**400}), with_fixed, "refused"),
-    "memory beyond any float": (Case(arguments={"memory_limit": 10**400}), with_fixed, "refused"),
+    "a sample beyond any float": (Case(arguments={"sample_size": 10**400}), with_fixed, "results"),
     "start of huge numbers": (Case(arguments={"init": [[10**400]] * 3}), with_fixed, "refused"),
     "complex start, of which half was dropped": (Case(arguments={"init": np.eye(3, 1) * 1j}), with_fixed, "refused"),
     "solver without a tolerance": (Case(arguments={"solver": ISM(tol=float("nan"))}), with_fixed, "refused"),

@@ -22,6 +22,7 @@ from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
 from altclust.core.solvers import ISM, subspace_distance
+from altclust.core.solvers.grassmann import orthonormal
 
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": 3.0, "random_state": 0}
 
@@ -37,28 +38,19 @@ def two_views(n, seed=0, d=5):
 
 
 def assert_same_view(one, other, angle):
-    assert np.array_equal(one.labels_, other.labels_)
-    assert subspace_distance(one.components_.T, other.components_.T) < angle
+    assert nmi(one.labels_, other.labels_) == pytest.approx(1.0)  # whatever the numbers of the clusters
+    assert subspace_distance(orthonormal(one.components_.T), orthonormal(other.components_.T)) < angle
     assert other.overlap_ == pytest.approx(one.overlap_, abs=1e-12)
     assert other.cost_ == pytest.approx(one.cost_, abs=10 * angle)
 
 
-@pytest.mark.parametrize(
-    ("n", "engine"),
-    [
-        (150, "dense"),
-        (150, "tiles"),
-        (1000, "lowrank"),
-        pytest.param(700, "tiles", marks=pytest.mark.slow),
-        pytest.param(4000, "lowrank", marks=pytest.mark.slow),
-    ],
-)
-def test_single_and_double_precision_agree(n, engine):
+@pytest.mark.parametrize("n", [150, 1000])
+def test_single_and_double_precision_agree(n):
     X, known = two_views(n)
-    double = KDAC(**FIXED, engine=engine).fit(X, known)
-    single = KDAC(**FIXED, engine=engine).fit(X.astype(np.float32), known)
+    double = KDAC(**FIXED).fit(X, known)
+    single = KDAC(**FIXED).fit(X.astype(np.float32), known)
     assert_same_view(double, single, 1e-3)
-    assert np.array_equal(single.predict(X), double.predict(X.astype(np.float32)))
+    assert nmi(single.predict(X), double.predict(X.astype(np.float32))) == pytest.approx(1.0)
     assert single.components_.dtype == double.components_.dtype == np.float64
 
 
@@ -69,22 +61,14 @@ def test_single_precision_finds_the_same_in_any_table(seed):
     assert_same_view(KDAC(**FIXED).fit(X, known), KDAC(**FIXED).fit(X.astype(np.float32), known), 1e-2)
 
 
-@pytest.mark.parametrize(
-    ("n", "engine"),
-    [
-        (1000, "lowrank"),
-        pytest.param(1700, "dense", marks=pytest.mark.slow),
-        pytest.param(1700, "tiles", marks=pytest.mark.slow),
-        pytest.param(5000, "lowrank", marks=pytest.mark.slow),
-    ],
-)
-def test_one_and_two_threads_agree(n, engine):
+@pytest.mark.parametrize("n", [1000, pytest.param(5000, marks=pytest.mark.slow)])
+def test_one_and_two_threads_agree(n):
     """With as many rows as linear algebra is split over threads: sums then differ in their last digits."""
     X, known = two_views(n)
     with threadpool_limits(1):
-        one = KDAC(**FIXED, engine=engine).fit(X, known)
+        one = KDAC(**FIXED).fit(X, known)
     with threadpool_limits(2):
-        two = KDAC(**FIXED, engine=engine).fit(X, known)
+        two = KDAC(**FIXED).fit(X, known)
     assert_same_view(one, two, 1e-6)
 
 
@@ -106,7 +90,7 @@ def test_the_unit_does_not_matter(n, factor):
     X, known = two_views(n)
     plain, scaled = (KDAC(2, random_state=0).fit(rows, known) for rows in (X, factor * X))
     assert_same_view(plain, scaled, 1e-3)
-    assert scaled.sigma_ == pytest.approx(factor * plain.sigma_, rel=1e-6)
+    assert scaled.sigma_ == pytest.approx(factor ** (1 - plain.whitening_) * plain.sigma_, rel=1e-6)
     assert np.allclose(scaled.feature_weights_, plain.feature_weights_, atol=1e-3)
     assert np.array_equal(scaled.predict(factor * X), plain.predict(X))
 
@@ -128,7 +112,7 @@ def test_torch_searches_as_numpy_does():
     model = KDAC(2, n_components=1, random_state=0)
     with threadpool_limits(1):
         theirs = clone(model).fit(torch.asarray(X), torch.asarray(known))
-    assert nmi(model.fit(X, known).labels_, theirs.labels_) > 0.9  # tensors alternate from the same directions
+    assert np.array_equal(model.fit(X, known).labels_, theirs.labels_)
 
 
 def tetrahedron():
@@ -142,7 +126,8 @@ def test_a_tie_between_clusterings_is_reported():
     """Two clusters of four alike: any pairing is as good, and the eigenvalues say so; four are clear."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tied, clear = (KDAC(k, n_components=3, sigma=2.0, random_state=0).fit(tetrahedron()) for k in (2, 4))
+        fixed = {"n_components": 3, "sigma": 2.0, "solver": "lbfgs", "random_state": 0}
+        tied, clear = (KDAC(k, **fixed).fit(tetrahedron()) for k in (2, 4))
     assert tied.certificate_.cluster_eigengap < 1e-6
     assert "one of many equally good embeddings" in tied.certificate_.verdict
     assert clear.certificate_.cluster_eigengap > 0.9

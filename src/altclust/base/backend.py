@@ -49,11 +49,6 @@ def to_numpy(A: Array) -> Array:
     return np.asarray(A, dtype=np.float64)
 
 
-def accuracy_of(X: Array) -> float:
-    """The smallest first-order residual that can be resolved in the precision of X."""
-    return 1e-3 if X.dtype == array_namespace(X).float32 else 0.0
-
-
 def fits_single(table: Array) -> bool:
     """Whether the powers of these entries neither overflow nor underflow in single precision."""
     return bool(1 / LARGEST_SINGLE <= max(table.max(), -table.min()) <= LARGEST_SINGLE)

@@ -31,7 +31,7 @@ def check_given(given: Any, n: int) -> list[np.ndarray]:
     frame = given_frame(given)
     if len(frame) != n:
         raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
-    return [label_codes(frame.iloc[:, j], j, frame.shape[1], n) for j in range(frame.shape[1])]
+    return [label_codes(frame.iloc[:, j], j, frame.shape[1], n)[0] for j in range(frame.shape[1])]
 
 
 def given_frame(given: Any) -> pd.DataFrame:
@@ -64,8 +64,11 @@ def _frame(given: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names)
 
 
-def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = True) -> np.ndarray:
-    """The codes of column j of `count` columns of labels; by default, many labels must be shared by several rows."""
+def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of column j of `count` columns of labels, shape (n,), and the label of each code.
+
+    By default, many labels must be shared by several rows.
+    """
     where = "given" if count == 1 else f"given, column {j},"
     codes = np.full(n, -1, dtype=np.int64)
     known: Any
@@ -73,7 +76,7 @@ def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = Tr
         numbers = column.to_numpy()
         unknown = (numbers != numbers) | (numbers == -1)
         known = numbers[~unknown]
-        codes[~unknown] = pd.factorize(known)[0]
+        codes[~unknown], labels = pd.factorize(known)
     else:
         values = column.astype(object).tolist()
         unknown = np.array([is_unknown(v) for v in values], dtype=bool)
@@ -83,12 +86,12 @@ def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = Tr
             problem = f"has {short_repr(nested)} as a label: pass one string or number per row."
             raise InputError(problem, argument=where)
         try:
-            codes[~unknown] = pd.factorize(pd.Series(known, dtype=object))[0]
+            codes[~unknown], labels = pd.factorize(pd.Series(known, dtype=object))
         except Exception as error:  # labels may define their own comparisons
             kinds = ", ".join(sorted({type(value).__name__ for value in known}))
             problem = f"has labels that cannot be compared (of type {kinds}): pass one string or number per row."
             raise InputError(problem, argument=where) from error
-    clusters = int(codes.max()) + 1
+    clusters = len(labels)
     if clusters < 2:
         raise InputError(
             f"has {clusters} cluster(s) in its {len(known)} known labels (NaN, None and -1 count as unknown): "
@@ -101,7 +104,7 @@ def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = Tr
             "not a clustering; pass labels that rows share.",
             argument=where,
         )
-    return codes
+    return codes, np.asarray(labels)
 
 
 def is_unknown(value: Any) -> bool:

@@ -21,35 +21,90 @@ from .given_labels import given_frame, label_codes
 
 MOST_NUMBERED = 30  # different whole numbers that may be labels, whatever they are
 MOST_FRACTIONS = 12  # different other numbers that may be labels
-CELLS, STREAMED_CELLS = 512, 128  # intervals of equal width, into which values are rounded
+CELLS = 512  # intervals of equal width, into which values are rounded
 QUARTILES = 1.35  # distance between the quartiles of a Gaussian, in standard deviations
 WIDTH = 0.5  # of the Gaussian kernel, where the standard deviation is 1
 LEFT_OUT = 1e-5  # share of the trace of a kernel that its factor leaves out
 MOST_FEATURES = 30
 
 
-class Column(NamedTuple):
-    """One thing that is known.
+@dataclass(frozen=True)
+class Levels:
+    """What the codes of one known column mean, for its own rows and for others.
 
     Attributes
     ----------
     name : str
     kind : {"labels", "measurement", "kernel", "distances"}
-    codes : int array, shape (n,)
-        The cluster of each row, or the interval of its value, or its number; −1 is unknown.
-    table : array, shape (c, m), or None
-        The features of each code; None for labels.
+    size : int
+        Number of codes.
+    table : array, shape (size, m), or None
+        Features A of each code: A Aᵀ is the kernel of a measurement or of a matrix. None for labels.
+    labels : array, shape (size,), or None
+        The label of each code.
+    edges : array, shape (size − 1,), or None
+        Values between the intervals of a measurement.
     """
 
     name: str
     kind: str
-    codes: np.ndarray
-    table: Array | None
+    size: int
+    table: Array | None = None
+    labels: np.ndarray | None = None
+    edges: Array | None = None
+
+    @classmethod
+    def measured(cls, values: Array, name: str = "given", cells: int = CELLS) -> Levels:
+        """The intervals of a measurement, from all of its values or from a sample of them; NaN is unknown."""
+        if np.isinf(values).any():
+            raise InputError(f"has infinity in {name!r}: leave those rows out.", argument="given")
+        ordered = np.sort(values[~np.isnan(values)])
+        if len(ordered) < 2 or ordered[0] == ordered[-1]:
+            problem = f"has no two different numbers in {name!r}: leave it out."
+            raise InputError(problem, argument="given")
+        scores = standardised(ordered)
+        numbers = np.floor((scores - scores[0]) / (scores[-1] - scores[0]) * cells)
+        last = np.flatnonzero(np.diff(np.minimum(numbers, cells - 1)))  # of each interval but the last
+        edges = ordered[last] / 2 + ordered[last + 1] / 2
+        parts = np.split(scores, last + 1)
+        centres = np.array([part.mean() for part in parts])
+        shares = np.array([len(part) for part in parts]) / len(scores)
+        K = np.exp(-0.5 * ((centres[:, None] - centres) / WIDTH) ** 2)
+        return cls(name, "measurement", len(parts), _factor(K, shares), edges=edges)
+
+    def codes(self, values: Any) -> np.ndarray:
+        """The codes of other values of the same column; −1 for those that are unknown here."""
+        if self.edges is not None:
+            try:
+                numbers = np.asarray(values, dtype=float)
+            except (TypeError, ValueError) as error:
+                problem = f"has something else than numbers in {self.name!r}, which is a measurement: pass numbers."
+                raise InputError(problem, argument="given") from error
+            return np.where(np.isnan(numbers), -1, np.searchsorted(self.edges, numbers, side="left"))
+        if self.labels is None:
+            problem = f"has a {self.kind} of the rows of the fit, which says nothing of other rows: leave it out."
+            raise InputError(problem, argument="given")
+        values = np.asarray(values, dtype=object)
+        if self.labels.dtype.kind == "U":  # of a saved model, where labels of any kind are text
+            values = np.array([str(value) for value in values], dtype=object)
+        return pd.Index(self.labels.astype(object)).get_indexer(values)
 
     def __str__(self) -> str:
         if self.kind == "labels":
-            return f"{self.name}: {int(self.codes.max()) + 1} clusters"
+            return f"{self.name}: {self.size} clusters"
         return f"{self.name}: {'distances' if self.kind == 'distances' else f'a {self.kind}'}"
+
+
+class Column(NamedTuple):
+    """One thing that is known about n rows: codes, shape (n,), −1 where unknown, and what they mean."""
+
+    codes: np.ndarray
+    levels: Levels
+
+    @property
+    def features(self) -> np.ndarray:
+        """The codes of labels, shape (n,), or the features of anything else, shape (n, m), with NaN where unknown."""
+        return with_features(self.codes, self.levels.table)
 
 
 @dataclass(frozen=True)
@@ -95,10 +150,10 @@ class Known:
         """A matrix of distances between rows, shape (n, n); the width of its kernel is half the median distance."""
         return cls("distances", D, name)
 
-    def columns(self, n: int, cells: int = CELLS) -> list[Column]:
+    def columns(self, n: int) -> list[Column]:
         """Codes and features of all columns, for n rows."""
         if self.kind in ("kernel", "distances"):
-            return [Column(self.name or self.kind, self.kind, np.arange(n), _factor(self._matrix(n)))]
+            return [Column(np.arange(n), Levels(self.name or self.kind, self.kind, n, _factor(self._matrix(n))))]
         frame = given_frame(self.values)
         if len(frame) != n:
             raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
@@ -109,11 +164,11 @@ class Known:
             if self.kind == "measurement" and numbers is None:
                 raise InputError("is not a column of numbers: pass it as labels.", argument="given", value=name)
             if numbers is None or (self.kind == "auto" and not is_measured(numbers)):
-                codes = label_codes(frame.iloc[:, j], j, count, n, shared=self.kind != "labels")
-                found.append(Column(name, "labels", codes, None))
+                codes, labels = label_codes(frame.iloc[:, j], j, count, n, shared=self.kind != "labels")
+                found.append(Column(codes, Levels(name, "labels", len(labels), labels=labels)))
             else:
-                scale = Scale.of(numbers, name, cells)
-                found.append(Column(name, "measurement", scale.codes(numbers), scale.table))
+                levels = Levels.measured(numbers, name)
+                found.append(Column(levels.codes(numbers), levels))
         return found
 
     def _matrix(self, n: int) -> Array:
@@ -132,48 +187,6 @@ class Known:
             raise InputError("given has negative distances: pass a kernel as Known.kernel.")
         width = float(np.median(M[np.triu_indices(n, 1)])) / 2 or float(M.mean()) or 1.0
         return np.exp(-0.5 * (M / width) ** 2)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The intervals of a measurement and their features.
-
-    Attributes
-    ----------
-    edges : array, shape (c − 1,)
-        Values between the intervals.
-    table : array, shape (c, m)
-        Features A of each interval: A Aᵀ is the Gaussian kernel of `standardised` values.
-    """
-
-    edges: Array
-    table: Array
-
-    @classmethod
-    def of(cls, values: Array, name: str = "given", cells: int = CELLS) -> Scale:
-        """From all values of a measurement, or from a sample of them; NaN is unknown."""
-        if np.isinf(values).any():
-            raise InputError(f"has infinity in {name!r}: leave those rows out.", argument="given")
-        ordered = np.sort(values[~np.isnan(values)])
-        if len(ordered) < 2 or ordered[0] == ordered[-1]:
-            problem = f"has no two different numbers in {name!r}: leave it out."
-            raise InputError(problem, argument="given")
-        scores = standardised(ordered)
-        numbers = np.floor((scores - scores[0]) / (scores[-1] - scores[0]) * cells)
-        last = np.flatnonzero(np.diff(np.minimum(numbers, cells - 1)))  # of each interval but the last
-        edges = ordered[last] / 2 + ordered[last + 1] / 2
-        parts = np.split(scores, last + 1)
-        centres, shares = (
-            np.array([part.mean() for part in parts]),
-            np.array([len(part) for part in parts]) / len(scores),
-        )
-        K = np.exp(-0.5 * ((centres[:, None] - centres) / WIDTH) ** 2)
-        return cls(edges, _factor(K, shares))
-
-    def codes(self, values: Array) -> np.ndarray:
-        """The interval of each value; −1 for NaN."""
-        values = np.asarray(values, dtype=float)
-        return np.where(np.isnan(values), -1, np.searchsorted(self.edges, values, side="left"))
 
 
 def standardised(values: Array) -> Array:
@@ -199,7 +212,7 @@ def _factor(K: Array, shares: Array | None = None) -> Array:
     return (V * np.sqrt(values))[:, :m] / root[:, None]
 
 
-def read_known(given: Any, n: int, cells: int = CELLS) -> list[Column]:
+def read_known(given: Any, n: int) -> list[Column]:
     """What is given, as columns of codes.
 
     Parameters
@@ -207,10 +220,8 @@ def read_known(given: Any, n: int, cells: int = CELLS) -> list[Column]:
     given : None, labels or numbers of shape (n,), several columns of them, a `Known`, or a list with some `Known`
     n : int
         Rows of the table.
-    cells : int
-        Intervals of a measurement, at most.
     """
-    return [column for part in known_parts(given) for column in part.columns(n, cells)]
+    return [column for part in known_parts(given) for column in part.columns(n)]
 
 
 def known_parts(given: Any) -> list[Known]:
@@ -226,7 +237,7 @@ def known_parts(given: Any) -> list[Known]:
 
 def known_arrays(columns: Sequence[Column]) -> list[np.ndarray]:
     """Codes of labels, shape (n,), and features of everything else, shape (n, m), with NaN where unknown."""
-    return [with_features(column.codes, column.table) for column in columns]
+    return [column.features for column in columns]
 
 
 def with_features(codes: np.ndarray, table: Array | None) -> np.ndarray:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Any
 
 import numpy as np
 
-from ..base.backend import Array, to_numpy
+from ..base.backend import Array
 from .embedding import KernelMap, informative, round_to_labels
 from .linalg.eigen import fix_signs
 from .metrics import overlap
-from .problem import E, Embedding, ExactEngine, G, Gamma, KernelEngine, KernelObjective, Problem
+from .problem import Embedding, Gamma, KernelEngine, KernelObjective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
 
-RoundCallback = Callable[[int, float, E], Any]
+RoundCallback = Callable[[int, float, Embedding], Any]
 
 ROUGHEST = 1e-2  # first-order residual to which the first W steps are solved
 NEAR = 0.1  # change of W up to which the last U is used as a start for the next
@@ -24,27 +24,27 @@ LOOSER = 5.0  # tolerance for the change of U, relative to that for W
 
 
 @dataclass(frozen=True)
-class Alternation(Generic[E, G]):
+class Alternation:
     """The final W, the last U step, the weights of the last W problem, the history (one row per round), the status."""
 
     W: Array
-    embedding: E
-    gamma: G
+    embedding: Embedding
+    gamma: Gamma
     history: dict[str, Array]
     status: Status
 
 
 def alternate(
     problem: Problem,
-    engine: KernelEngine[E, G],
-    solver: Solver[KernelObjective[G]],
+    engine: KernelEngine,
+    solver: Solver[KernelObjective],
     W: Array,
-    embedding: E | None = None,
+    embedding: Embedding | None = None,
     *,
     max_iter: int = 100,
     tol: float = 1e-2,
-    callback: RoundCallback[E] | None = None,
-) -> Alternation[E, G]:
+    callback: RoundCallback | None = None,
+) -> Alternation:
     """Algorithm 1 of the paper, without the labels.
 
     Three things differ from the paper. The accuracy of a W step depends on the last change of W. Convergence is
@@ -77,10 +77,10 @@ def alternate(
     k = problem.n_clusters
     if embedding is None:
         embedding = engine.embed(W, k)
-        log_degrees = np.log(to_numpy(embedding.degrees))
+        log_degrees = np.log(embedding.degrees)
     else:
-        log_degrees = np.log(to_numpy(engine.degrees(W)))
-    finest = max(solver.tol, engine.accuracy)
+        log_degrees = np.log(engine.degrees(W))
+    finest = solver.tol
     share, accuracy, before = 1.0, max(finest, ROUGHEST), W
     rounds: list[tuple[float, ...]] = []
     status = Status.MAX_ITER
@@ -89,7 +89,7 @@ def alternate(
         step = replace(solver, tol=accuracy)(KernelObjective(engine, gamma), W)
         change_W = subspace_distance(W, step.W)
         new = engine.embed(step.W, k, start=embedding if rounds and change_W < NEAR else None)
-        change_U = subspace_distance(to_numpy(embedding.U), to_numpy(new.U))
+        change_U = subspace_distance(embedding.U, new.U)
         turned_back = subspace_distance(before, step.W) < change_W
         before, W, embedding = W, step.W, new
         change = max(change_W, change_U / LOOSER)
@@ -99,7 +99,7 @@ def alternate(
             break
         # Converged only if the W step was solved accurately (a rough one may not move at all) and did not return
         # to its start by a cycle, and if the D that it used agrees with the D at the new W.
-        degrees = np.log(to_numpy(embedding.degrees))
+        degrees = np.log(embedding.degrees)
         lag = np.sqrt(np.mean((degrees - log_degrees) ** 2))
         verified = not np.isnan(step.history[-1][1])  # NaN if the solver has not evaluated all rows at this W
         solved = verified and accuracy <= max(finest, 0.1 * tol) and step.history[-1][2] <= tol
@@ -120,14 +120,14 @@ def quick_overlap(embedding: Embedding, codes: Sequence[np.ndarray]) -> float:
     """Overlap of the given clusterings with the labels from a quick rounding of U; NaN if nothing is given."""
     if not len(codes):
         return float("nan")
-    U = informative(embedding.to_numpy()).U
+    U = informative(embedding).U
     return overlap(round_to_labels(U, U.shape[1], "cluster_qr", np.random.default_rng(0))[0], codes)
 
 
 def solve(
     problem: Problem,
-    engine: ExactEngine,
-    solver: Solver[KernelObjective[Gamma]],
+    engine: KernelEngine,
+    solver: Solver[KernelObjective],
     W: Array,
     embedding: Embedding | None = None,
     *,
@@ -151,15 +151,32 @@ def solve(
     -------
     Result
     """
-    end = alternate(problem, engine, solver, W, embedding, **limits)
+    return rounded(problem, engine, alternate(problem, engine, solver, W, embedding, **limits), rounding, rng)
+
+
+def extended(problem: Problem, engine: KernelEngine, found: Result, rounding: str, rng: np.random.Generator) -> Result:
+    """A result for more rows: the same W, with the U and D of these rows."""
+    embedding = engine.embed(found.W, problem.n_clusters)
+    end = Alternation(found.W, embedding, found.gamma, found.history, found.status)
+    return replace(rounded(problem, engine, end, rounding, rng), X=found.X)
+
+
+def rounded(
+    problem: Problem,
+    engine: KernelEngine,
+    end: Alternation,
+    rounding: str,
+    rng: np.random.Generator,
+) -> Result:
+    """The labels of a finished alternation, and the map to new rows."""
     cost = problem.cost(end.W, end.embedding, engine)
-    embedding = informative(end.embedding.to_numpy())
+    embedding = informative(end.embedding)
     labels, centres = round_to_labels(embedding.U, problem.n_clusters, rounding, rng)
-    X = to_numpy(engine.X)
+    X = engine.X
     Z = X @ end.W
     W = principal_axes(end.W, Z.T @ Z)
     kernel_map = KernelMap.fit(X @ W, embedding, centres, problem.kernel, getattr(engine, "widths", None))
-    return Result(labels, W, kernel_map, embedding.values, cost, end.gamma, end.history, end.status)
+    return Result(labels, engine.X, W, kernel_map, embedding.values, cost, end.gamma, end.history, end.status)
 
 
 def principal_axes(W: Array, squares: Array) -> Array:

@@ -9,16 +9,17 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from ..base.backend import Array, to_numpy
+from ..base.backend import Array
 from .embedding import NOISE
 from .kernels import Gaussian
-from .problem import E, G, KernelEngine, KernelObjective, Objective, Problem
+from .problem import Gamma, KernelEngine, KernelObjective, Objective, Problem
 from .reduced import ReducedObjective
 from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
 
 STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
 FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed, and after which Lanczos restarts
+PAIRS = 5e8  # kernel values that all Hessian products may compute, so that the time is bounded
 FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
 
@@ -52,7 +53,12 @@ class Certificate:
         solution is not unique.
     cluster_eigengap : float
         Relative gap (λ_k − λ_(k+1)) / λ_k between the eigenvalue of U's last column and the next one; NaN if either
-        is missing or λ_k is rounding, and in models of versions that did not compute it.
+        is missing or λ_k is rounding.
+    sample_cost, second_cost : float
+        The cost of the sample that was fitted, and that of a second, independent sample of the same size in the
+        directions that were found; NaN if all rows were fitted.
+    second_agreement : float
+        NMI between the labels of the second sample and those that a fit of it gives; NaN if all rows were fitted.
     """
 
     residual: float
@@ -65,6 +71,9 @@ class Certificate:
     smallest_curvature: float
     verdict: str
     cluster_eigengap: float = float("nan")
+    sample_cost: float = float("nan")
+    second_cost: float = float("nan")
+    second_agreement: float = float("nan")
 
     @property
     def theorem_holds(self) -> bool:
@@ -73,15 +82,28 @@ class Certificate:
 
 
 def certify(
-    problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G, reduced: ReducedObjective | None = None
+    problem: Problem,
+    engine: KernelEngine,
+    W: Array,
+    gamma: Gamma,
+    reduced: ReducedObjective | None = None,
+    n_features: int | None = None,
 ) -> Certificate:
-    """Check the optimality of W, shape (r, q), for the W problem with weights gamma, or for a reduced objective."""
+    """Check the optimality of W, shape (r, q), for the W problem with weights gamma, or for a reduced objective.
+
+    n_features is the number of columns of the table, if the rows are expressed in fewer coordinates.
+    """
     with nullcontext() if reduced is None else reduced.threads():
-        return _certify(problem, engine, W, gamma, reduced)
+        return _certify(problem, engine, W, gamma, reduced, n_features or len(W))
 
 
 def _certify(
-    problem: Problem, engine: KernelEngine[E, G], W: Array, gamma: G, reduced: ReducedObjective | None
+    problem: Problem,
+    engine: KernelEngine,
+    W: Array,
+    gamma: Gamma,
+    reduced: ReducedObjective | None,
+    n_features: int,
 ) -> Certificate:
     objective: Objective = KernelObjective(engine, gamma) if reduced is None else reduced
     d, q = W.shape
@@ -96,12 +118,12 @@ def _certify(
     gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
     sigma = problem.kernel.sigma if gaussian else float("nan")
     right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
-    curvature = _smallest_curvature(objective, W, phi)
-    n_features = d if problem.basis is None else len(problem.basis)
+    landmarks = None if reduced is None else reduced.landmarks
+    n = len(engine.X)
+    curvature = _smallest_curvature(objective, W, phi, PAIRS / (n * (n if landmarks is None else len(landmarks))))
     left = sigma**2 * gap
     theorem = None if reduced is not None or not gaussian else left >= right and rank == n_features
-    bound = max(STATIONARY, 2 * engine.accuracy)  # an approximate kernel resolves no smaller residual
-    verdict = _verdict(residual, bound, theorem, curvature, FLAT * size, whole=q == d)
+    verdict = _verdict(residual, STATIONARY, theorem, curvature, FLAT * size, whole=q == d)
     if reduced is None:
         behind = _cluster_eigengap(engine.embed(W, problem.n_clusters + 1).values, problem.n_clusters)
     else:
@@ -119,7 +141,7 @@ def _certify(
 
 def _cluster_eigengap(eigenvalues: Array, columns: int) -> float:
     """(λ_m − λ_(m+1)) / λ_m of the centred kernel for the m columns of U; NaN if λ_m is rounding or the last."""
-    values = to_numpy(eigenvalues)
+    values = eigenvalues
     if len(values) <= columns or values[columns - 1] <= NOISE * values[0]:
         return float("nan")
     return float((values[columns - 1] - values[columns]) / values[columns - 1])
@@ -142,8 +164,8 @@ def _complement(W: Array) -> Array:
     return np.linalg.qr(W, mode="complete")[0][:, W.shape[1] :]
 
 
-def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
-    """Lanczos on Hessian products, in coordinates P of the tangent space Z = W̄ P."""
+def _smallest_curvature(objective: Objective, W: Array, phi: Array, products: float) -> float:
+    """Lanczos on about so many Hessian products, in coordinates P of the tangent space Z = W̄ P."""
     d, q = W.shape
     m = (d - q) * q
     if m == 0:
@@ -161,7 +183,16 @@ def _smallest_curvature(objective: Objective, W: Array, phi: Array) -> float:
     operator = LinearOperator((m, m), matvec=product, dtype=float)
     try:
         return float(
-            eigsh(operator, k=1, which="SA", v0=start, ncv=FEW_PRODUCTS, tol=1e-3, return_eigenvectors=False)[0]
+            eigsh(
+                operator,
+                k=1,
+                which="SA",
+                v0=start,
+                ncv=FEW_PRODUCTS,
+                maxiter=max(5, int(products / FEW_PRODUCTS)),
+                tol=1e-3,
+                return_eigenvectors=False,
+            )[0]
         )
     except (ArpackNoConvergence, ArpackError):
         return float("nan")

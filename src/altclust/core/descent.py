@@ -29,6 +29,7 @@ def descend(
     solver: LBFGS,
     *,
     floor: float = FLOOR,
+    anchor: Array | None = None,
     pull: float = 0.0,
     rough: bool = False,
     callback: Callable[[int, float, Embedding], Any] | None = None,
@@ -49,8 +50,10 @@ def descend(
         Orthonormal start.
     solver : LBFGS
     floor : float
+    anchor : array, shape (r, q), optional
+        Directions to stay close to; the start if left out.
     pull : float
-        How strongly W is held close to the start.
+        How strongly W is held close to them.
     rough : bool
         See `ReducedObjective`.
     callback : callable, optional
@@ -66,7 +69,8 @@ def descend(
     Result
     """
     objective = ReducedObjective(X, given, problem.kernel, problem.n_clusters, problem.novelty_weight, floor)
-    objective = replace(objective, anchor=W if pull else None, pull=pull, rough=rough, keep=keep)
+    anchor = W if anchor is None else anchor
+    objective = replace(objective, anchor=anchor if pull else None, pull=pull, rough=rough, keep=keep)
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
@@ -114,7 +118,7 @@ def _rounded(
     history["solver_iterations"] = np.ones(len(values))
     minimised = replace(objective, _last=None, _around=None)
     return Result(
-        labels, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error, minimised
+        labels, X, W, map, plain.values, plain.value, point.gamma, history, solution.status, point.error, minimised
     )
 
 

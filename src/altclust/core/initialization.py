@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ..base.backend import Array, to_numpy
+from ..base.backend import Array
 from ..base.errors import InputError
+from .kernel_family import Linear, Squared
 from .kernels import Gaussian
 from .linalg.eigen import fix_signs
-from .problem import Embedding, ExactEngine, Problem
+from .problem import Embedding, KernelEngine, Problem
 from .solvers.grassmann import orthonormal
 
 
@@ -29,7 +30,7 @@ class SpectralStart(NamedTuple):
         return int(np.argmax(jumps)) + 1 if len(jumps) else 1
 
 
-def spectral_start(problem: Problem, engine: ExactEngine, embedding: Embedding | None = None) -> SpectralStart:
+def spectral_start(problem: Problem, engine: KernelEngine, embedding: Embedding | None = None) -> SpectralStart:
     """Equation (9): the eigenvectors of Σ γ_ij A_ij / σ², the kernel replaced by ones and D by n I.
 
     U is the spectral embedding of the rows as they are (W = I). With γ centred, Φ is −(2/σ²) Xᵀ γ X, which
@@ -39,9 +40,23 @@ def spectral_start(problem: Problem, engine: ExactEngine, embedding: Embedding |
     if embedding is None:
         embedding = engine.embed(np.eye(r), problem.n_clusters)
     F, s = engine.weigh(embedding, np.full(n, float(n)), problem.novelty_weight)
-    projected = to_numpy(engine.X.T @ F)
+    projected = engine.X.T @ F
     values, vectors = eigh(-2 * _steepness(problem.kernel) * (projected * s) @ projected.T)
     return SpectralStart(values, fix_signs(vectors), embedding)
+
+
+def linear_optimum(problem: Problem, engine: KernelEngine) -> Array:
+    """The optimum for kernels that are linear in WWᵀ, where U can represent all of XW (q ≤ k).
+
+    HSIC(XW, U) is then Tr(WᵀXᵀXW), and W are the leading eigenvectors of Xᵀ(I − λŶŶᵀ)X.
+    """
+    X = engine.X - engine.X.mean(axis=0)
+    columns, weights = [engine.given], [np.full(engine.given.shape[1], -problem.novelty_weight)]
+    if engine.keep is not None:
+        columns.append(engine.keep[0])
+        weights.append(engine.keep[1])
+    crossed = X.T @ np.hstack(columns)
+    return fix_signs(eigh(-(X.T @ X) - (crossed * np.concatenate(weights)) @ crossed.T)[1][:, : problem.n_components])
 
 
 def _steepness(kernel: Any) -> float:
@@ -82,15 +97,17 @@ def _check_directions(name: str, array: Array, d: int) -> Array:
 
 
 def make_starts(
-    problem: Problem, engine: ExactEngine, init: str | Array, choose_q: bool, n_init: int, rng: np.random.Generator
+    problem: Problem, engine: KernelEngine, init: str | Array, choose_q: bool, n_init: int, rng: np.random.Generator
 ) -> tuple[Problem, list[tuple[Array, Embedding | None]]]:
     """The starts that a fit tries, and the problem, with q from the spectral start if it was not set.
+
+    For kernels that are linear in WWᵀ it is the optimum, whatever `init` is.
 
     Parameters
     ----------
     problem : Problem
-    engine : ExactEngine
-    init : {"spectral", "random"} or array of shape (d, q), in the coordinates of the table
+    engine : KernelEngine
+    init : {"spectral", "random"} or array of shape (r, q), in the coordinates of the engine's rows
     choose_q : bool
         Whether to set q by the largest gap between the eigenvalues of the spectral start, at most k.
     n_init : int
@@ -103,9 +120,10 @@ def make_starts(
     starts : list of (W, embedding)
         The embedding is None if the U step at W is still to be computed.
     """
+    if not choose_q and isinstance(problem.kernel, Linear | Squared) and problem.n_components <= problem.n_clusters:
+        return problem, [(linear_optimum(problem, engine), None)]
     if not isinstance(init, str):
-        W = problem.from_table(np.asarray(init, dtype=float))
-        return problem, [(orthonormal(W[:, : problem.n_components]), None)]
+        return problem, [(orthonormal(init[:, : problem.n_components]), None)]
     if choose_q or init == "spectral":
         start = spectral_start(problem, engine)
         if choose_q:

@@ -14,7 +14,6 @@ from math import isfinite
 from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
 from ..base.backend import Array
 from ..base.errors import InputError
@@ -27,13 +26,11 @@ NEIGHBOURS = 7  # the one whose distance is the local width (Zelnik-Manor and Pe
 class Kernel(Protocol):
     """f(β) with its derivatives, entry by entry.
 
-    `product` says what β is; `normalised` whether values are positive, so that rows have degrees; `low_rank` whether
-    it is positive semidefinite, so that landmarks serve.
+    `product` says what β is; `normalised` whether values are positive, so that rows have degrees.
     """
 
     product: ClassVar[bool]
     normalised: ClassVar[bool]
-    low_rank: ClassVar[bool]
 
     def at(self, sigma: float) -> Kernel:
         """The kernel with this width, if it has none of its own."""
@@ -53,21 +50,14 @@ class Kernel(Protocol):
     def between(self, A: Array, B: Array) -> Array:
         """The values of f for all pairs of rows of A and B, shape (len(A), len(B))."""
 
-    def slope_kernel(self) -> tuple[float, Any]:
-        """A factor a and a kernel k such that f′ is −a k for differences, and a k for products."""
-
 
 def betas(A: Array, B: Array, product: bool) -> Array:
     """Products or squared distances of all pairs of rows."""
-    xp = array_namespace(A, B)
     if product:
         return A @ B.T
-    ones = xp.ones((A.shape[0], 1), dtype=A.dtype, device=device(A))
-    more = ones if B is A else xp.ones((B.shape[0], 1), dtype=B.dtype, device=device(B))
-    left = xp.concat([-2 * A, xp.sum(A * A, axis=1)[:, None], ones], axis=1)
-    right = xp.concat([B, more, xp.sum(B * B, axis=1)[:, None]], axis=1)
-    found = left @ right.T
-    return xp.where(found > 0, found, xp.zeros_like(found))
+    left = np.column_stack([-2 * A, np.sum(A * A, axis=1), np.ones(len(A))])
+    right = np.column_stack([B, np.ones(len(B)), np.sum(B * B, axis=1)])
+    return np.maximum(left @ right.T, 0.0)
 
 
 class Base:
@@ -75,7 +65,6 @@ class Base:
 
     product: ClassVar[bool] = False
     normalised: ClassVar[bool] = False
-    low_rank: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -100,10 +89,6 @@ class Base:
         """The values of f for all pairs of rows of A and B."""
         return self.value(betas(A, B, self.product))
 
-    def slope_kernel(self) -> tuple[float, Any]:
-        """Only for kernels of low rank."""
-        raise NotImplementedError
-
     @property
     def _precision(self) -> float:
         sigma = getattr(self, "sigma", None)
@@ -120,7 +105,6 @@ class RationalQuadratic(Base):
     alpha: float = 1.0
 
     normalised: ClassVar[bool] = True
-    low_rank: ClassVar[bool] = True
 
     def _power(self, beta: Array, power: float) -> Array:
         return (1 + beta * (self._precision / (2 * self.alpha))) ** power
@@ -138,12 +122,6 @@ class RationalQuadratic(Base):
         share = (self.alpha + 1) / self.alpha
         return self._precision**2 / 4 * share * self._power(beta, -self.alpha - 2)
 
-    def slope_kernel(self) -> tuple[float, Any]:
-        """The slope of a rational quadratic is one with α + 1."""
-        assert self.sigma is not None
-        sharper = self.sigma * (self.alpha / (self.alpha + 1)) ** 0.5
-        return self._precision / 2, RationalQuadratic(sharper, self.alpha + 1)
-
 
 @dataclass(frozen=True)
 class SelfTuning(Base):
@@ -158,7 +136,7 @@ class SelfTuning(Base):
 
     def value(self, beta: Array) -> Array:
         """exp(−β/2), where β has been divided by the local widths."""
-        return array_namespace(beta).exp(-beta / 2)
+        return np.exp(-beta / 2)
 
     def slope(self, beta: Array) -> Array:
         """f′."""
@@ -185,7 +163,7 @@ class Multiquadratic(Base):
     sigma: float | None = None
 
     def _root(self, beta: Array) -> Array:
-        return array_namespace(beta).sqrt(beta + 1 / self._precision)
+        return np.sqrt(beta + 1 / self._precision)
 
     def value(self, beta: Array) -> Array:
         """The values of f."""
@@ -210,11 +188,11 @@ class Squared(Base):
 
     def slope(self, beta: Array) -> Array:
         """f′."""
-        return -array_namespace(beta).ones_like(beta)
+        return -np.ones_like(beta)
 
     def curvature(self, beta: Array) -> Array:
         """f″."""
-        return array_namespace(beta).zeros_like(beta)
+        return np.zeros_like(beta)
 
 
 @dataclass(frozen=True)
@@ -222,7 +200,6 @@ class Linear(Base):
     """f = β for products: like `Squared`, as principal components are; no degrees."""
 
     product: ClassVar[bool] = True
-    low_rank: ClassVar[bool] = True
 
     def value(self, beta: Array) -> Array:
         """The values of f."""
@@ -230,15 +207,11 @@ class Linear(Base):
 
     def slope(self, beta: Array) -> Array:
         """f′."""
-        return array_namespace(beta).ones_like(beta)
+        return np.ones_like(beta)
 
     def curvature(self, beta: Array) -> Array:
         """f″."""
-        return array_namespace(beta).zeros_like(beta)
-
-    def slope_kernel(self) -> tuple[float, Any]:
-        """The slope is 1."""
-        return 1.0, Polynomial(1.0, 0)
+        return np.zeros_like(beta)
 
 
 @dataclass(frozen=True)
@@ -249,10 +222,9 @@ class Polynomial(Base):
     degree: int = 2
 
     product: ClassVar[bool] = True
-    low_rank: ClassVar[bool] = True
 
     def _power(self, beta: Array, power: int) -> Array:
-        return (1 + self._precision * beta) ** power if power >= 0 else array_namespace(beta).zeros_like(beta)
+        return (1 + self._precision * beta) ** power if power >= 0 else np.zeros_like(beta)
 
     def value(self, beta: Array) -> Array:
         """The values of f."""
@@ -265,10 +237,6 @@ class Polynomial(Base):
     def curvature(self, beta: Array) -> Array:
         """f″."""
         return self.degree * (self.degree - 1) * self._precision**2 * self._power(beta, self.degree - 2)
-
-    def slope_kernel(self) -> tuple[float, Any]:
-        """The slope is a polynomial of one degree less."""
-        return self.degree * self._precision, Polynomial(self.sigma, max(self.degree - 1, 0))
 
 
 @dataclass(frozen=True)
@@ -307,11 +275,6 @@ class Mixture(Base):
         """Whether all kernels have degrees."""
         return all(one.normalised for one in self.kernels)
 
-    @property
-    def low_rank(self) -> bool:  # type: ignore[override]
-        """Whether all kernels are of low rank."""
-        return all(one.low_rank for one in self.kernels)
-
     def at(self, sigma: float) -> Mixture:
         """Kernels without a width get this one."""
         return replace(self, kernels=tuple(one.at(sigma) for one in self.kernels))
@@ -331,9 +294,3 @@ class Mixture(Base):
     def curvature(self, beta: Array) -> Array:
         """f″."""
         return self._sum("curvature", beta)
-
-    def slope_kernel(self) -> tuple[float, Any]:
-        """A mixture of the slopes."""
-        parts = [one.slope_kernel() for one in self.kernels]
-        weights = [w / sum(self.weights) * factor for w, (factor, _) in zip(self.weights, parts, strict=True)]
-        return sum(weights), Mixture(tuple(kernel for _, kernel in parts), tuple(weights))

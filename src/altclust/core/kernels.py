@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..base.backend import Array, into
 
-ROUNDED = 0.1  # so that the exponential of the lowest exponent is not rounded to a subnormal value
+# exponents whose exponential is not rounded to a subnormal value, in double and single precision
+LOWEST = {np.dtype(kind).char: np.log(np.finfo(kind).smallest_normal) + 0.1 for kind in (np.float64, np.float32)}
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,6 @@ class Gaussian:
 
     product: ClassVar[bool] = False  # see `altclust.core.kernel_family.Kernel`
     normalised: ClassVar[bool] = True
-    low_rank: ClassVar[bool] = True
 
     @property
     def precision(self) -> float:
@@ -80,20 +80,13 @@ class Gaussian:
         """No local widths."""
         return None
 
-    def slope_kernel(self) -> tuple[float, Any]:
-        """Its slope is proportional to itself."""
-        return self.precision / 2, self
-
     def gram(self, Z: Array, out: Array | None = None) -> Array:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""
-        xp, n = array_namespace(Z), Z.shape[0]
         K = self.exponent(Z, Z, out)
-        lowest = math.log(xp.finfo(K.dtype).smallest_normal) + ROUNDED
-        lowest = xp.asarray(lowest, dtype=K.dtype, device=device(K))
-        K = into(xp, xp.maximum, K, lowest, out=K)  # exp is three times slower where its values are subnormal
-        entries = xp.reshape(into(xp, xp.exp, K, out=K), (-1,))
-        entries[:: n + 1] = 1.0
-        return xp.reshape(entries, (n, n))
+        np.maximum(K, LOWEST[K.dtype.char], out=K)  # exp is three times slower where its values are subnormal
+        np.exp(K, out=K)
+        np.fill_diagonal(K, 1.0)
+        return K
 
 
 def _lifted(xp: ModuleType, A: Array) -> tuple[Array, Array]:

@@ -76,6 +76,8 @@ def dependence(labels: np.ndarray, features: Array) -> tuple[float, float]:
         NaN is unknown, see `altclust.Known`.
     """
     known = ~np.isnan(features[:, 0])
+    if not known.any():
+        return 0.0, 1.0
     codes, A = np.unique(labels[known], return_inverse=True)[1], features[known]
     return dependence_of_sums(np.bincount(codes), one_hot(codes).T @ A if len(codes) else A[:0], A.T @ A)
 

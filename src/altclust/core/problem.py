@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace
 from scipy.linalg import eigh, svd
 
-from ..base.backend import Array, like, to_numpy
+from ..base.backend import Array
 
 SCALINGS = ("balanced", "paper")
 FAINT = 0.01  # share of the largest singular value, below which a whitened direction would be noise
@@ -35,66 +34,49 @@ class Embedding:
     values: Array
     degrees: Array
 
-    def to_numpy(self) -> Embedding:
-        """The same as numpy arrays in memory."""
-        return Embedding(to_numpy(self.U), to_numpy(self.values), to_numpy(self.degrees))
 
+class KernelEngine(Protocol):
+    """Owns rows in memory and the given clusterings, and applies the kernel K(XW) to them.
 
-E = TypeVar("E", bound=Embedding)
-G = TypeVar("G")
-
-
-class KernelEngine(Protocol[E, G]):
-    """Owns the rows and the given clusterings, and applies the kernel K(XW) to them.
-
-    E is the type of its U step and G that of its weights γ: arrays of n rows, or functions of blocks of rows. Sums run
-    over all pairs of rows; Φ and gradients are those of −Σ γ K. `accuracy` is the first-order residual below which
-    its values and its Φ no longer agree; 0 if they are exact.
+    Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K. `given` are centred indicators, for `keep` see
+    `tall_weights`.
     """
 
-    accuracy: float
+    kernel: Any
+    given: Array
+    keep: tuple[Array, Array] | None
 
-    def weigh(self, embedding: E, degrees: Array, novelty_weight: float) -> G:
+    @property
+    def X(self) -> Array:
+        """Centred rows, shape (n, d)."""
+
+    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
         """γ of the W problem for this U and these D, with λ."""
 
     def degrees(self, W: Array) -> Array:
         """K(XW) 1, shape (n,)."""
 
-    def value(self, W: Array, gamma: G) -> float:
+    def value(self, W: Array, gamma: Gamma) -> float:
         """Σ γ_ij K_ij."""
 
-    def value_and_gradient(self, W: Array, gamma: G) -> tuple[float, Array]:
+    def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W) W, shape (d, q), without the d x d matrix: for gradient methods."""
 
-    def value_and_phi(self, W: Array, gamma: G) -> tuple[float, Array]:
+    def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W), shape (d, d), in one pass."""
 
-    def hessian(self, W: Array, gamma: G, phi: Array) -> Callable[[Array], Array]:
+    def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
         """The map Z -> derivative of Φ(W) W along Z, both of shape (d, q); phi is Φ(W)."""
 
-    def fourth_moment(self, W: Array, gamma: G) -> float:
+    def fourth_moment(self, W: Array, gamma: Gamma) -> float:
         """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴, the right side of the theorem's inequality times σ²."""
 
-    def embed(self, W: Array, k: int, start: E | None = None) -> E:
+    def embed(self, W: Array, k: int, start: Embedding | None = None) -> Embedding:
         """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H; start is the last U step."""
-
-
-class ExactEngine(KernelEngine[Embedding, Gamma], Protocol):
-    """An engine with all its rows X (n, d) in memory; for `keep` see `tall_weights`."""
-
-    keep: tuple[Array, Array] | None
-
-    @property
-    def X(self) -> Array:
-        """Centred rows."""
 
 
 class SmoothObjective(Protocol):
     """A function F of W with its gradient: the interface of first-order solvers."""
-
-    @property
-    def accuracy(self) -> float:
-        """The first-order residual below which values and Φ no longer agree; 0 if they are exact."""
 
     def value(self, W: Array) -> float:
         """F(W)."""
@@ -114,16 +96,11 @@ class Objective(SmoothObjective, Protocol):
 
 
 @dataclass(frozen=True)
-class KernelObjective(Generic[G]):
+class KernelObjective:
     """F(W) = −Σ γ_ij K_ij over the rows of an engine."""
 
-    engine: KernelEngine[Any, G]
-    gamma: G
-
-    @property
-    def accuracy(self) -> float:
-        """The accuracy of the engine."""
-        return self.engine.accuracy
+    engine: KernelEngine
+    gamma: Gamma
 
     def value(self, W: Array) -> float:
         """See `Objective`."""
@@ -155,31 +132,16 @@ class Problem:
     novelty_weight : float
         λ.
     kernel : Gaussian, or another `altclust.core.kernel_family.Kernel`
-    basis : array, shape (d, r), or None
-        The coordinates in which the rows are expressed, see `coordinates`; None for the columns of the table.
     """
 
     n_clusters: int
     n_components: int
     novelty_weight: float
     kernel: Any
-    basis: Array | None = None
 
-    def cost(self, W: Array, embedding: E, engine: KernelEngine[E, Any]) -> float:
+    def cost(self, W: Array, embedding: Embedding, engine: KernelEngine) -> float:
         """−HSIC(XW, U) + λ HSIC(XW, Y) at consistent W, U, D: the cost that the paper prints."""
         return -engine.value(W, engine.weigh(embedding, embedding.degrees, self.novelty_weight))
-
-    def to_table(self, W: Array) -> Array:
-        """W in the coordinates of the table, shape (d, q)."""
-        return W if self.basis is None else self.basis @ W
-
-    def from_table(self, W: Array) -> Array:
-        """Directions of the table in the coordinates of the problem."""
-        if self.basis is None:
-            return W
-        scales = np.sum(self.basis**2, axis=0)  # the columns are orthogonal, and of unit length without whitening
-        inside = self.basis.T @ W
-        return inside if np.allclose(scales, 1.0) else inside / scales[:, None]
 
 
 def tall_weights(
@@ -189,13 +151,11 @@ def tall_weights(
 
     keep are the columns, shape (n, m), and weights, shape (m,), of what the view should agree with.
     """
-    U = embedding.U
-    xp = array_namespace(U)
-    F = xp.concat([U - xp.mean(U, axis=0), like(given, U)], axis=1) / xp.sqrt(like(degrees, U))[:, None]
+    U, scale = embedding.U, np.sqrt(degrees)[:, None]
+    F = np.hstack([U - np.mean(U, axis=0), given]) / scale
     s = np.concatenate([np.ones(U.shape[1]), np.full(given.shape[1], -novelty_weight)])
     if keep is not None:
-        kept = like(keep[0], U) / xp.sqrt(like(degrees, U))[:, None]
-        F, s = xp.concat([F, kept], axis=1), np.concatenate([s, keep[1]])
+        F, s = np.hstack([F, keep[0] / scale]), np.concatenate([s, keep[1]])
     return Gamma(F, s)
 
 
@@ -318,15 +278,12 @@ def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
         _, singular, Vt = svd(X, full_matrices=False)
         basis: Array | None = Vt[singular > tolerance * singular[0]].T
     else:
-        basis = wide_directions(X.T @ X, tolerance)
+        basis = _wide_directions(X.T @ X, tolerance)
     return (X, None) if basis is None else (X @ basis, basis)
 
 
-def wide_directions(scatter: Array, tolerance: float = 1e-7, widest: float = 0.0) -> Array | None:
-    """The principal directions, shape (d, r), with variance above rounding; None if all d have it. scatter is XᵀX.
-
-    widest is an eigenvalue of the matrix that the scatter was computed from, if larger: rounding scales with it.
-    """
+def _wide_directions(scatter: Array, tolerance: float) -> Array | None:
+    """The principal directions, shape (d, r), with variance above rounding; None if all d have it. scatter is XᵀX."""
     squares, V = eigh(scatter)
-    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], widest))
+    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], 0.0))
     return None if wide.all() else V[:, wide][:, ::-1]

@@ -22,8 +22,8 @@ from scipy.sparse import csr_array
 from ..base.backend import Array
 from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
-from .engines.landmarks import choose_landmarks
 from .kernels import Gaussian
+from .landmarks import choose_landmarks
 from .linalg.eigen import FEW, follow_eigenvectors
 from .problem import Gamma
 
@@ -36,6 +36,7 @@ TINY = 1e-12  # below it, eigenvalues are rounding
 ROUGH, FEW_LANDMARKS = 1e-2, 100  # share of the trace, and landmarks, of a rough objective
 NEAR, FEW_PAIRS = 1e-15, 0.2  # kernel values above rounding, and the share of them below which products are sparse
 MOST_LANDMARKS = 500  # from where the exact kernel of a few thousand rows costs no more
+EXACT_ROWS = 3000  # above, landmarks are used whatever they leave out
 
 
 class Point(NamedTuple):
@@ -97,13 +98,12 @@ class ReducedObjective:
     rough: bool = False
     landmarks: np.ndarray | None = None
     keep: tuple[Array, Array] | None = None
-    accuracy: float = 0.0
     _wanted: float = 0.0
     _last: tuple[Array, Point] | None = None
     _around: Array | None = None  # where the next eigenvectors of an exact kernel start
 
-    def find_landmarks(self, W: Array, rng: np.random.Generator) -> None:
-        """Choose landmarks for the rows projected to W, if few are enough.
+    def find_landmarks(self, W: Array, rng: np.random.Generator) -> bool:
+        """Choose landmarks for the rows projected to W, if few are enough; whether they are.
 
         What counts is the centred kernel, of which a wide one leaves little: the tolerance is a share of its trace.
         """
@@ -111,16 +111,17 @@ class ReducedObjective:
         self._last = None
         if self.rough:
             self.landmarks, _ = choose_landmarks(Z, self.kernel, ROUGH, min(FEW_LANDMARKS, len(Z)), rng)
-            return
+            return True
         some = sample_rows(len(Z), SAMPLED, rng)
         self._wanted = TOLERANCE * max(1.0 - float(np.mean(self.kernel.gram(Z[some]))), TINY)
         found, error = choose_landmarks(Z, self.kernel, self._wanted, most, rng)
         enough = error <= self._wanted and len(found) > self.n_clusters
-        self.landmarks = found if enough else None
+        self.landmarks = found if enough or len(Z) > EXACT_ROWS else None
+        return enough
 
     def are_enough(self, W: Array) -> bool:
         """Whether the landmarks still leave out little at another W."""
-        return self.rough or self.at(W).error <= DRIFT * self._wanted
+        return self.rough or len(self.X) > EXACT_ROWS or self.at(W).error <= DRIFT * self._wanted
 
     def threads(self) -> Any:
         """A context with as many threads as pay: one for landmarks, whose matrices are small."""

@@ -20,6 +20,8 @@ class Result:
     Attributes
     ----------
     labels : int array, shape (n,)
+    X : array, shape (m, r)
+        The rows that W was found on: all n, or some of them where that needs all pairs of rows.
     W : array, shape (r, q)
         Orthonormal, in the coordinates of the problem; columns in descending order of the variance along them.
     kernel_map : KernelMap
@@ -29,7 +31,7 @@ class Result:
     cost : float
         −HSIC(XW, U) + λ HSIC(XW, Y).
     gamma : Gamma
-        The weights of the last W problem, which W solves; the certificate refers to this problem.
+        The weights of the last W problem on the rows X, which W solves; the certificate refers to this problem.
     history : dict of arrays, shape (n_iter,)
         F, first-order residual, change of W, change of U and solver iterations per round.
     status : Status
@@ -40,6 +42,7 @@ class Result:
     """
 
     labels: np.ndarray
+    X: Array
     W: Array
     kernel_map: KernelMap
     values: Array

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -15,8 +15,8 @@ import pandas as pd
 from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given_labels import check_given, is_unknown
-from ..base.known import STREAMED_CELLS, Scale, is_measured
-from .rows import STEP, ArrayRows, Levels, Rows, Sums, add, levels_of, over_steps, rows_of, streamed_columns
+from ..base.known import Levels, is_measured, read_known
+from .rows import STEP, Rows, Sums, add, cross_codes, over_steps, rows_of
 
 FAN_IN = 8  # partial sums that one task adds
 LOOK = 2.0  # seconds between checks of the workers
@@ -44,7 +44,6 @@ class DaskRows:
     columns : list of str, optional
     """
 
-    scattered = True
     most_clusters = 10_000  # limit on distinct labels
 
     def __init__(self, X: Any, codes: Any, columns: list[str] | None = None) -> None:
@@ -75,36 +74,69 @@ class DaskRows:
 
     def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
         """See `Rows`; labels may be a Dask array or series, of which only the distinct values are gathered."""
-        import dask.array as da
-
         if given is None:
             return self, []
         if hasattr(given, "to_dask_array"):
             given = _counted(given)
         if not hasattr(given, "dask"):
-            found = streamed_columns(given, self.n)
-            codes = np.column_stack([column.codes for column in found]).astype(np.int32)
-            blocks = da.from_array(codes, chunks=(self.X.chunks[0], -1))
-            return DaskRows(self.X, blocks, self.columns), levels_of(found)
+            found = read_known(given, self.n)
+            return self._with([column.codes for column in found]), [column.levels for column in found]
+        labels = self._beside(given)
+        meant: list[Levels] = []
+        for g in range(labels.shape[1]):
+            name = "given" if labels.shape[1] == 1 else f"given {g + 1}"
+            measured = _measured(labels[:, g], name)
+            if measured is None:
+                known = _distinct(labels[:, g], self.most_clusters)
+                measured = Levels(name, "labels", len(known), labels=known)
+            meant.append(measured)
+        return self.coded([labels[:, g] for g in range(labels.shape[1])], meant), meant
+
+    def _beside(self, given: Any) -> Any:
+        """A Dask array of labels in the blocks of the rows, shape (n, g)."""
         if np.isnan(given.shape[0]):
             given = _counted(given)
         labels = given[:, None] if given.ndim == 1 else given
         if labels.shape[0] != self.n:
             raise InputError(f"given has {labels.shape[0]} rows but X has {self.n}: pass one label per row.")
-        labels = labels.rechunk({0: self.X.chunks[0], 1: -1})
-        meant: list[Levels] = []
-        columns = []
-        for g in range(labels.shape[1]):
-            name = "given" if labels.shape[1] == 1 else f"given {g + 1}"
-            scale = _scale(labels[:, g], name)
-            if scale is not None:
-                meant.append(Levels(len(scale.table), scale.table, f"{name}: a measurement"))
-                columns.append(labels[:, g].map_blocks(scale.codes, dtype=np.int64).astype(np.int32))
-                continue
-            known = _distinct(labels[:, g], self.most_clusters)
-            meant.append(Levels(len(known), None, f"{name}: {len(known)} clusters"))
-            columns.append(labels[:, g].map_blocks(_to_codes, known, dtype=np.int32))
-        return DaskRows(self.X, da.stack(columns, axis=1).rechunk((self.X.chunks[0], -1)), self.columns), meant
+        return labels.rechunk({0: self.X.chunks[0], 1: -1})
+
+    def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
+        """See `Rows`; columns of values may be Dask arrays."""
+        return self._with(
+            [
+                values.map_blocks(one.codes, dtype=np.int64) if hasattr(values, "dask") else one.codes(values)
+                for one, values in zip(levels, columns, strict=True)
+            ]
+        )
+
+    def _with(self, codes: Sequence[Any]) -> DaskRows:
+        import dask.array as da
+
+        blocks = [
+            one.rechunk((self.X.chunks[0],)) if hasattr(one, "dask") else da.from_array(one, chunks=(self.X.chunks[0],))
+            for one in codes
+        ]
+        stacked = da.stack([one.astype(np.int32) for one in blocks], axis=1).rechunk((self.X.chunks[0], -1))
+        return DaskRows(self.X, stacked, self.columns)
+
+    def beside(self, values: np.ndarray) -> Any:
+        """See `Rows`."""
+        import dask.array as da
+
+        return da.from_array(values, chunks=(self.X.chunks[0],))
+
+    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
+        """See `Rows`; labels are a Dask array in the blocks of the rows."""
+        import dask
+
+        work, gather = dask.delayed(_crossed, pure=False), dask.delayed(_added, pure=False)
+        blocks = zip(
+            labels.to_delayed(optimize_graph=False).ravel(),
+            self.codes.to_delayed(optimize_graph=False).ravel(),
+            strict=True,
+        )
+        return list(_compute(gather([work(one, codes, list(sizes), k) for one, codes in blocks]))[0])
 
     def _blocks(self) -> list[tuple[Any, Any]]:
         return list(
@@ -148,13 +180,6 @@ class DaskRows:
         """See `Rows`; no other method transfers rows from the workers."""
         rows, codes = _compute(self.X[indices], self.codes[indices])
         return np.asarray(rows), np.asarray(codes)
-
-    def subset(self, X: Array, codes: np.ndarray) -> Rows:
-        """See `Rows`."""
-        return ArrayRows(X, codes)
-
-    def model(self, kind: str) -> None:
-        """See `ArrayRows`."""
 
 
 def _counted(X: Any) -> Any:
@@ -230,13 +255,17 @@ def _added(parts: list[Sums]) -> Sums:
     return total
 
 
-def _scale(values: Any, name: str) -> Scale | None:
-    """The scale of a measurement, from a sample of a Dask array; None if it is a column of labels."""
+def _crossed(labels: np.ndarray, codes: np.ndarray, sizes: list[int], k: int) -> Sums:
+    return tuple(cross_codes(labels, column, k, size) for column, size in zip(codes.T, sizes, strict=True))
+
+
+def _measured(values: Any, name: str) -> Levels | None:
+    """The intervals of a measurement, from a sample of a Dask array; None if it is a column of labels."""
     if values.dtype.kind not in "iuf":
         return None
     few = np.linspace(0, len(values) - 1, min(len(values), SAMPLED)).astype(int)
     numbers = np.asarray(_compute(values[few])[0], dtype=float)
-    return Scale.of(numbers, name, STREAMED_CELLS) if is_measured(numbers) else None
+    return Levels.measured(numbers, name) if is_measured(numbers) else None
 
 
 def _distinct(labels: Any, most: int) -> np.ndarray:
@@ -261,8 +290,3 @@ def _known(block: np.ndarray) -> np.ndarray:
 
 def _union(parts: list[np.ndarray]) -> np.ndarray:
     return pd.unique(np.concatenate(parts))
-
-
-def _to_codes(block: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """The index of every label in `known`; −1 if it is not there."""
-    return pd.Index(known).get_indexer(np.asarray(block, dtype=object)).astype(np.int32)

@@ -9,15 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from array_api_compat import array_namespace, device, is_torch_array
 from joblib import cpu_count
 
-from ..base.backend import Array, host, like
+from ..base.backend import Array, host
 from ..base.errors import InputError
-from ..base.known import STREAMED_CELLS, Column, read_known
+from ..base.known import Levels, read_known
 from ..base.parallel import fitting_threads
 
 STEP = 2048  # rows per step: their kernel to a few hundred landmarks fits in the cache
@@ -53,7 +53,6 @@ class Rows(Protocol):
     n: int
     d: int
     codes: Any
-    scattered: bool
     columns: list[str] | None
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
@@ -66,36 +65,16 @@ class Rows(Protocol):
         """The rows with these ascending indices and their codes, as numpy arrays in memory."""
 
     def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
-        """The same rows with the codes of what is given, and the levels of each column of codes."""
+        """The same rows with the codes of what is given, and what the codes of each column mean."""
 
-    def subset(self, X: Array, codes: np.ndarray) -> Rows:
-        """Rows from `take` as `Rows` on the same device."""
+    def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
+        """The same rows with the codes that values of these columns have by their levels."""
 
-    def model(self, kind: str) -> Any:
-        """An array whose library, device and dtype the engine should use; None for float64 numpy."""
+    def beside(self, values: np.ndarray) -> Any:
+        """Values of all rows, shape (n,), where the rows are."""
 
-
-class Levels(NamedTuple):
-    """What the codes of one column mean: their number, and the features of each if it is a measurement."""
-
-    size: int
-    table: Array | None = None
-    description: str = ""
-
-
-def streamed_columns(given: Any, n: int) -> list[Column]:
-    """What is given as codes of few levels; refuses matrices, which have a level for every row."""
-    found = read_known(given, n, STREAMED_CELLS)
-    for column in found:
-        if column.kind in ("kernel", "distances"):
-            raise InputError(f'given has a {column.kind} of all pairs of rows: pass engine="tiles", or fewer rows.')
-    return found
-
-
-def levels_of(columns: Sequence[Column]) -> list[Levels]:
-    """The levels of these columns."""
-    counts = [int(c.codes.max()) + 1 if c.table is None else len(c.table) for c in columns]
-    return [Levels(count, c.table, str(c)) for count, c in zip(counts, columns, strict=True)]
+    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
+        """For each column of codes, the numbers of rows with each label and code, shape (k, size)."""
 
 
 def add(total: Sums | None, part: Sums) -> Sums:
@@ -116,7 +95,7 @@ def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, 
 
 def rows_of(function: Callable[..., Any], X: Any, codes: Any, args: tuple, step: int) -> np.ndarray:
     """The function's values for every row of one block, as numpy."""
-    parts = [host(function(X[i : i + step], codes[i : i + step], *args)) for i in range(0, len(X), step)]
+    parts = [host(function(X[i : i + step], codes[i : i + step], *args)) for i in range(0, X.shape[0], step)]
     return np.concatenate(parts)
 
 
@@ -129,38 +108,40 @@ class ArrayRows:
     codes : int array, shape (n, g), optional
     """
 
-    scattered = False
     columns: list[str] | None = None
     blocks = BlockOptions()
 
     def __init__(self, X: Any, codes: Any = None) -> None:
         self.X = X
-        self.codes = np.zeros((len(X), 0), dtype=np.int32) if codes is None else codes
         self.n, self.d = X.shape
+        self.codes = np.zeros((self.n, 0), dtype=np.int32) if codes is None else codes
         self._size = _mapped_size(X)
 
     def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
         """See `Rows`."""
-        found = streamed_columns(host(given) if is_torch_array(given) else given, self.n)
-        codes = np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *(c.codes.astype(np.int32) for c in found)])
-        return self.with_codes(codes), levels_of(found)
+        found = read_known(host(given) if is_torch_array(given) else given, self.n)
+        return self._with([column.codes for column in found]), [column.levels for column in found]
+
+    def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
+        """See `Rows`."""
+        return self._with([one.codes(values) for one, values in zip(levels, columns, strict=True)])
+
+    def beside(self, values: np.ndarray) -> np.ndarray:
+        """See `Rows`."""
+        return values
+
+    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
+        """See `Rows`."""
+        return [cross_codes(labels, codes, k, size) for codes, size in zip(host(self.codes).T, sizes, strict=True)]
+
+    def _with(self, codes: Sequence[np.ndarray]) -> ArrayRows:
+        return self.with_codes(np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *codes]).astype(np.int32))
 
     def with_codes(self, codes: np.ndarray) -> ArrayRows:
         """The same rows with these codes, shape (n, g)."""
         if is_torch_array(self.X):
             codes = array_namespace(self.X).asarray(codes, device=device(self.X))
         return type(self)(self.X, codes)
-
-    def subset(self, X: Array, codes: np.ndarray) -> ArrayRows:
-        """See `Rows`."""
-        X = like(X, cast(Any, self.X)) if is_torch_array(self.X) else X
-        return ArrayRows(X).with_codes(codes)
-
-    def model(self, kind: str) -> Any:
-        """See `Rows`."""
-        if kind == "tiles":  # supports numpy only
-            return self.X if getattr(self.X, "dtype", None) == np.float32 else None
-        return self.X if is_torch_array(self.X) else None
 
     def spans(self) -> list[tuple[int, int]]:
         """The start and the stop of the rows of every task."""
@@ -231,6 +212,24 @@ class ArrayRows:
         rows = host(self._mapped(indices))
         self.release()
         return as_floats(rows), host(self.codes[indices])
+
+
+class SparseRows(ArrayRows):
+    """Rows of a sparse matrix in CSR format, for functions that take sparse blocks."""
+
+    def read(self, start: int, stop: int) -> Any:
+        """Sparse rows."""
+        return self.X[start:stop]
+
+    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+        """See `Rows`; the rows are dense."""
+        return as_floats(self.X[indices].toarray()), self.codes[indices]
+
+
+def cross_codes(labels: np.ndarray, codes: np.ndarray, k: int, size: int) -> Array:
+    """The numbers of rows with each label and each known code, shape (k, size)."""
+    known = codes >= 0
+    return np.bincount(labels[known] * size + codes[known], minlength=k * size).reshape(k, size).astype(float)
 
 
 def _mapped_size(X: Any) -> int | None:

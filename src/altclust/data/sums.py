@@ -1,108 +1,126 @@
-"""Sums over all rows in one pass, for centring, the row space and the given clusters."""
+"""Sums over all rows in one pass: what is given adds to each row; and the checks of all rows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, device
 from scipy.linalg import block_diag
 
-from ..base.backend import LARGEST_SINGLE, Array, like
+from ..base.backend import Array, like
 from ..base.errors import InputError
+from ..base.known import Levels
 from ..base.validation import LARGEST, column_name, warn_of_constant
 from .rows import Rows
 
 
-class Moments(NamedTuple):
-    """Number of rows, mean (d,), scatter XᵀX of the centred rows (d, d), and sums per given cluster.
+def given_effects(
+    rows: Rows, shift: Array, levels: Sequence[Levels], names: Sequence[str] | None = None
+) -> list[Array]:
+    """The effect of each code of what is given on a row, from all rows in one pass.
 
-    With the one-hot columns Y of all given clusterings, `sums` is YᵀX (c, d) and `pairs` is YᵀY (c, c);
-    `sizes` are the numbers of columns of the clusterings.
+    Refuses values that are not finite or too large.
+
+    Parameters
+    ----------
+    rows : Rows
+        With the codes of what is given.
+    shift : array, shape (d,)
+        A row near the others, subtracted for numerical accuracy.
+    levels : sequence of Levels
+        What the codes mean.
+    names : sequence of str, optional
+        Column names for messages.
+
+    Returns
+    -------
+    list of arrays, shape (size + 1, d)
+        One for each given column; the last row, of unknown codes, is zero.
     """
+    total, squares, sums, pairs = rows.total(_sums, shift, [(one.size, one.table) for one in levels])
+    _check(rows, shift, squares, names)
+    off = total / rows.n
+    blocks = [np.eye(one.size) if one.table is None else _with_known(one.table) for one in levels]
+    ends = np.cumsum([0, *(block.shape[1] for block in blocks)])
+    parts = [slice(a, b) for a, b in pairwise(ends)]
+    centred = block_diag(*(_centring(pairs[p, p], one) for p, one in zip(parts, levels, strict=True)))
+    explained = np.zeros((len(sums), rows.d))
+    if levels:
+        known = np.concatenate([_known(pairs[p, p], one) for p, one in zip(parts, levels, strict=True)])
+        inner = np.linalg.pinv(centred.T @ pairs @ centred, hermitian=True)
+        explained = centred @ inner @ centred.T @ (sums - known[:, None] * off)
+    return [np.vstack([block @ explained[p], np.zeros(rows.d)]) for block, p in zip(blocks, parts, strict=True)]
 
-    n: int
-    mean: Array
-    scatter: Array
-    sums: Array
-    pairs: Array
-    sizes: list[int]
 
-    @classmethod
-    def of(cls, rows: Rows, shift: Array, sizes: list[int], names: Sequence[str] | None = None) -> Moments:
-        """Compute the moments in one pass; refuses values that are not finite or too large.
+def _with_known(table: Array) -> Array:
+    """The features of known codes, and a column of ones."""
+    return np.column_stack([table, np.ones(len(table))])
 
-        shift is a row near the others, subtracted for numerical accuracy; names are the column names for messages.
-        """
-        total, scatter, sums, pairs = rows.total(_moments, shift, sizes)
-        if not np.isfinite(scatter).all():
-            (bad,) = rows.total(_not_finite)
-            column = int(np.argmax(bad))
-            if bad[column]:
-                raise InputError(
-                    f"has NaN or infinity in column {column_name(names, column)} "
-                    f"({int(bad[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave those rows out.",
-                    argument="X",
-                )
-        spread = float(np.sqrt(np.max(np.diag(scatter)) / rows.n)) if np.isfinite(scatter).all() else np.inf
-        if spread > LARGEST:
-            raise InputError("has values whose powers overflow: rescale the columns to unit variance.", argument="X")
-        if not scatter.any():
-            raise InputError(f"has {rows.n} equal rows, so there are no clusters: check how it was read.", argument="X")
-        if spread < 1 / LARGEST:
-            problem = f"varies by less than {1 / LARGEST:g}: rescale the columns to unit variance."
-            raise InputError(problem, argument="X")
-        off = total / rows.n
-        warn_of_constant(names, np.diag(scatter) == 0)
-        scatter = scatter - rows.n * np.outer(off, off)
-        sums = sums - np.diag(pairs)[:, None] * off
-        return cls(rows.n, shift + off, scatter, sums, pairs, sizes)
 
-    def check_single(self, dtype: np.dtype) -> None:
-        """Refuse float32 rows whose powers overflow or underflow in single precision."""
-        spread = float(np.sqrt(np.max(np.diag(self.scatter)) / self.n))
-        if dtype == np.float32 and not 1 / LARGEST_SINGLE <= spread <= LARGEST_SINGLE:
+def _known(pairs: Array, levels: Levels) -> Array:
+    """The sum of each column over its known rows."""
+    return np.diag(pairs) if levels.table is None else pairs[:, -1]
+
+
+def _centring(pairs: Array, levels: Levels) -> Array:
+    """The matrix that subtracts from every column its mean over the rows that are known; pairs is YᵀY."""
+    sums = _known(pairs, levels)
+    if levels.table is None:
+        return np.eye(levels.size) - np.ones((levels.size, 1)) * (sums / max(sums.sum(), 1.0))
+    centring = np.eye(len(pairs))[:, :-1]
+    centring[-1] = -sums[:-1] / max(sums[-1], 1.0)
+    return centring
+
+
+def _check(rows: Rows, shift: Array, squares: Array, names: Sequence[str] | None) -> None:
+    """Refuse rows that are not finite, too large, too small or all equal; warn of constant columns."""
+    if not np.isfinite(squares).all():
+        missing, infinite = rows.total(_not_finite)
+        column = int(np.argmax(missing + infinite > 0))
+        if missing[column] or infinite[column]:
             raise InputError(
-                f"X has float32 entries with spread {spread:.2g}, whose powers overflow or underflow: pass float64, "
-                "or rescale it (sklearn's StandardScaler)."
+                f"has {'NaN' if missing[column] else 'infinity'} in column {column_name(names, column)} "
+                f"({int(missing[column] + infinite[column])} of {rows.n} rows): fill it in (sklearn.impute) or leave "
+                "those rows out.",
+                argument="X",
             )
-
-    def effects(self, tables: Sequence[Array | None] | None = None) -> list[Array]:
-        """The effect of each given cluster on a centred row, shape (c, d): a regression on all one-hot columns.
-
-        For measurements, tables has the features of each code, on which rows are regressed instead.
-        """
-        blocks = [
-            np.eye(len(c)) if t is None else t for c, t in zip(self.counts, _all(tables, self.counts), strict=True)
-        ]
-        centring = block_diag(*(T - (c / c.sum()) @ T for T, c in zip(blocks, self.counts, strict=True)))
-        inner = np.linalg.pinv(centring.T @ self.pairs @ centring, hermitian=True)
-        joint = centring @ inner @ centring.T @ self.sums
-        return np.split(joint, np.cumsum(self.sizes)[:-1])
-
-    def without(self, effects: list[Array]) -> Array:
-        """The scatter of the centred rows minus their effects, shape (d, d)."""
-        E = np.vstack(effects)
-        cross = self.sums.T @ E
-        return self.scatter - cross - cross.T + E.T @ self.pairs @ E
-
-    @property
-    def counts(self) -> list[Array]:
-        """The sizes of the clusters of each given clustering."""
-        return np.split(np.diag(self.pairs), np.cumsum(self.sizes)[:-1]) if self.sizes else []
+    spread = float(np.sqrt(np.max(squares) / rows.n)) if np.isfinite(squares).all() else np.inf
+    if spread > LARGEST:
+        problem = f"has values beyond {LARGEST:g}, whose powers overflow: rescale the columns to unit variance."
+        raise InputError(problem, argument="X")
+    if not squares.any() and not rows.total(_differences, shift)[0].any():
+        raise InputError(f"has {rows.n} equal rows, so there are no clusters: check how it was read.", argument="X")
+    if spread < 1 / LARGEST:
+        problem = f"varies by less than {1 / LARGEST:g}, whose powers underflow: rescale the columns to unit variance."
+        raise InputError(problem, argument="X")
+    warn_of_constant(names, squares == 0)
 
 
-def _moments(X: Any, codes: Any, shift: Array, sizes: list[int]) -> tuple[Any, Any, Any, Any]:
+def _sums(X: Any, codes: Any, shift: Array, levels: list[tuple[int, Array | None]]) -> tuple[Any, Any, Any, Any]:
+    """Sums of the rows, of their squares, YᵀX and YᵀY, for the columns Y of what is given."""
     X = _without_masks(X)
     xp = array_namespace(X)
     with np.errstate(over="ignore", invalid="ignore"):
         rows = X - like(shift, X)
     if xp.isdtype(rows.dtype, "real floating") and rows.dtype != xp.float64:
         rows = xp.astype(rows, xp.float64)  # sums of squares of many float32 lose precision
-    Y = xp.concat([rows[:, :0], *(one_hot(codes[:, g], size, rows) for g, size in enumerate(sizes))], axis=1)
+    columns = [
+        one_hot(codes[:, g], size, rows) if table is None else looked_up(_with_known(table), codes[:, g], rows)
+        for g, (size, table) in enumerate(levels)
+    ]
+    Y = xp.concat([rows[:, :0], *columns], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):  # overflow is reported afterwards, with a remedy
-        return xp.sum(rows, axis=0), rows.T @ rows, Y.T @ rows, Y.T @ Y
+        return xp.sum(rows, axis=0), xp.sum(rows * rows, axis=0), Y.T @ rows, Y.T @ Y
+
+
+def looked_up(table: Array, codes: Any, model: Any) -> Any:
+    """The row of the table for each code, zero for −1, in model's library and dtype."""
+    xp = array_namespace(model)
+    full = like(np.vstack([table, np.zeros(table.shape[1])]), model)
+    return xp.take(full, codes % len(full), axis=0)
 
 
 def check_block(X: Any) -> None:
@@ -117,9 +135,16 @@ def check_block(X: Any) -> None:
         raise InputError(problem, argument="X")
 
 
-def _not_finite(X: Any, codes: Any) -> tuple[Any]:
+def _differences(X: Any, codes: Any, shift: Array) -> tuple[Any]:
+    """The sum of the differences from a row, whose squares may be rounded to zero."""
     xp = array_namespace(X)
-    return (xp.sum(xp.astype(~xp.isfinite(X), xp.float64), axis=0),)
+    return (xp.sum(xp.abs(X - like(shift, X)), axis=0),)
+
+
+def _not_finite(X: Any, codes: Any) -> tuple[Any, Any]:
+    """The numbers of NaN and of infinities in each column."""
+    xp = array_namespace(X)
+    return tuple(xp.sum(xp.astype(found, xp.float64), axis=0) for found in (xp.isnan(X), xp.isinf(X)))
 
 
 def one_hot(codes: Any, size: int, model: Any) -> Any:
@@ -127,35 +152,6 @@ def one_hot(codes: Any, size: int, model: Any) -> Any:
     xp = array_namespace(model)
     kinds = xp.arange(size, dtype=codes.dtype, device=device(model))
     return xp.astype(codes[:, None] == kinds[None, :], model.dtype)
-
-
-def _all(tables: Sequence[Array | None] | None, counts: list[Array]) -> Sequence[Array | None]:
-    return [None] * len(counts) if tables is None else tables
-
-
-def indicator_tables(counts: list[Array], scaling: str, features: Sequence[Array | None] | None = None) -> list[Array]:
-    """`core.problem.indicators` by code instead of by row: shape (c + 1, c − 1), the last row is for unknown labels.
-
-    counts holds the sizes of the clusters of each given clustering; an empty cluster has a column of zeros. features
-    holds the features of the codes of measurements, shape (c, m), and None for clusterings.
-    """
-    tables: list[Array] = []
-    for sizes, A in zip(counts, _all(features, counts), strict=True):
-        if A is not None:
-            A = A - sizes @ A / max(sizes.sum(), 1)
-            largest = np.sqrt(max(np.linalg.eigvalsh((A.T * sizes) @ A)[-1], 0.0)) or 1.0
-            tables.append(np.vstack([A / largest if scaling == "balanced" else A, np.zeros(A.shape[1])]))
-            continue
-        if not np.sum(sizes):  # no label is known
-            tables.append(np.zeros((len(sizes) + 1, 0)))
-            continue
-        T = np.diag(1 / np.sqrt(np.maximum(sizes, 1))) if scaling == "balanced" else np.eye(len(sizes))
-        T[sizes == 0] = 0.0
-        # only ŶŶᵀ matters, and centring reduced its rank by one
-        left, singular, _ = np.linalg.svd(T - sizes @ T / sizes.sum())
-        wide = singular > 1e-9 * singular[0]
-        tables.append(np.vstack([left[:, wide] * singular[wide], np.zeros(np.sum(wide))]))
-    return tables
 
 
 def _without_masks(X: Any) -> Any:

@@ -13,7 +13,7 @@ from ..base.errors import InputError
 from .atomic import write_atomically
 from .npy import BadFile, read_npz
 
-FORMAT = 1
+FORMAT = 2  # what is saved; files of other formats are refused
 
 
 def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:
@@ -53,6 +53,6 @@ def read_model(path: str | os.PathLike, kind: str) -> tuple[dict[str, np.ndarray
         raise InputError(f"{name!r} holds a {written}, not a {kind}: load it with {written}.load.")
     if version > FORMAT:
         raise InputError(f"{name!r} was saved by a newer altclust (format {version}): upgrade to load it.")
-    if version < 1:
-        raise InputError(f"{name!r} has the unknown format {version}: it is damaged.")
+    if version < FORMAT:
+        raise InputError(f"{name!r} was saved by an older altclust (format {version}): fit it again and save it.")
     return arrays, meta

@@ -60,7 +60,8 @@ class Candidate:
 def candidate(view: FittedView, stability: float, column_shares: Array, names: Sequence[str] | None) -> Candidate:
     """A fitted view as a candidate, from the share of each column's variance between its clusters, shape (d,)."""
     columns = telling_columns(column_shares, names)
-    shares = np.sort(np.bincount(view.labels, minlength=view.n_clusters))[::-1] / len(view.labels)
+    counts = np.bincount(np.asarray(view.labels), minlength=view.n_clusters)
+    shares = np.sort(counts)[::-1] / counts.sum()
     sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
     rule = view.rule
     apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
@@ -68,6 +69,11 @@ def candidate(view: FittedView, stability: float, column_shares: Array, names: S
         columns, apart = rule.columns, f"which are {rule.phrase}"
     known = "" if np.isnan(view.overlap) else f"; overlap {view.overlap:.2f} with what is given"
     sentence = f"{view.n_clusters} clusters ({sizes} of the rows), {apart}{known}."
+    return of_view(view, stability, columns, sentence)
+
+
+def of_view(view: FittedView, stability: float, columns: tuple[str, ...], sentence: str) -> Candidate:
+    """A fitted view as a candidate, with what is said about it."""
     return Candidate(
         labels=view.labels,
         components=view.components,

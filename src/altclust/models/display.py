@@ -11,64 +11,53 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from array_api_compat import is_torch_array
-from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import host
 from ..base.errors import InputError
-from ..base.given_labels import is_unknown
 from ..base.known import known_frame
 from ..base.validation import column_names
 from ..report.agreement import agreement
+from .fitted_view import FittedView
 
 TOP = 5  # features in the summary
 HEAD, CELL = 'style="text-align:left" scope="row"', 'style="text-align:left"'
 
 
-def rows_to_show(model: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.DataFrame | None, np.ndarray]:
+def rows_to_show(
+    model: Any, view: FittedView, X: Any = None, given: Any = None
+) -> tuple[Any, pd.DataFrame | None, np.ndarray]:
     """Rows, their given labels and their clusters: those of the fit, unless others are passed."""
-    check_is_fitted(model)
     if X is not None:
-        return X, known_frame(given), np.asarray(model.predict(X))
-    search = model._view.search
-    if search is None or model._view.rows is None:
+        known = known_frame(given)
+        return X, known, np.asarray(model.predict(X, view.codes_of(known)))
+    if view.search is None or view.rows is None:
         raise InputError(
             "X is missing: a model that was loaded from a file, or fitted to a sparse matrix, does not contain the "
             "rows, so pass them."
         )
-    rows = model._view.rows + model.mean_
+    rows: Any = view.rows + model.mean_
     names = column_names(model)
     if names is not None:
         rows = pd.DataFrame(rows, columns=names)
-    labels = model._view.searched_labels
-    if model._view.middles is not None and len(model.labels_) == len(rows):
-        labels = np.asarray(model.labels_)
-    return rows, _named(search.given, model._given), labels
+    labels = view.searched_labels
+    if view.middles is not None and view.places is not None:
+        labels = view.labels_of(view.places)
+    assert labels is not None
+    return rows, _named(view, model._given), labels
 
 
-def _named(codes: list[np.ndarray], given: Any) -> pd.DataFrame | None:
-    """The given clusterings with their own names; codes instead of labels if these are on a Dask cluster."""
+def _named(view: Any, given: Any) -> pd.DataFrame | None:
+    """What was given about the rows of the fit, with its own names; codes if these are on a Dask cluster."""
+    codes = view.search.given
     if not codes:
         return None
     if given is None or hasattr(given, "dask"):
-        return pd.DataFrame({f"given {j}": c for j, c in enumerate(codes, 1) if c.ndim == 1})
-    frame = known_frame(host(given) if is_torch_array(given) else given)
-    if frame is None or (frame.shape[1] < len(codes) and len(frame) != len(codes[0])):
-        return None
-    if frame.shape[1] < len(codes):  # kernels and distances are no columns
-        return frame
-    named = {}
-    for (name, column), code in zip(frame.items(), codes, strict=True):
-        if code.ndim == 2 and len(column) == len(code):
-            named[str(name)] = column.to_numpy()
-            continue
-        if code.ndim == 2:  # rows of a sample, whose values are not known here
-            continue
-        levels = [level for level in pd.unique(column) if not is_unknown(level)]  # in the order of the codes
-        named[str(name)] = np.array([*levels, None], dtype=object)[code]
-    return pd.DataFrame(named)
+        return pd.DataFrame({one.name: c for one, c in zip(view.levels, codes, strict=True) if c.ndim == 1})
+    frame = known_frame(host(given) if is_torch_array(given) else given)  # kernels and distances are no columns
+    return None if frame is None else frame.iloc[view.places].reset_index(drop=True)
 
 
-def result_lines(model: Any) -> dict[str, str]:
+def result_lines(model: Any, view: FittedView) -> dict[str, str]:
     """The result in a few words; without anything expensive to compute."""
     counts = np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_)
     names = column_names(model)
@@ -84,33 +73,32 @@ def result_lines(model: Any) -> dict[str, str]:
     }
     kept = agreement(model, np.asarray(model.labels_))
     lines |= {"agreement": kept} if kept is not None else {}
-    significance = model._view.significance
+    significance = view.significance
     return lines | ({"significance": str(significance)} if significance is not None else {})
 
 
-def printed(model: Any) -> str:
+def printed(model: Any, view: FittedView | None) -> str:
     """The parameters, and below them the result of a fit."""
-    if not hasattr(model, "_view"):
-        return repr(model)
-    return "\n".join([repr(model), *(f"  {name}: {line}" for name, line in result_lines(model).items())])
+    lines = {} if view is None else result_lines(model, view)
+    return "\n".join([repr(model), *(f"  {name}: {line}" for name, line in lines.items())])
 
 
-def card(model: Any) -> str:
+def card(model: Any, view: FittedView | None) -> str:
     """An HTML summary of the result, shown below scikit-learn's."""
-    if not hasattr(model, "_view"):
+    if view is None:
         return ""
     rows = "".join(
         f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>"
-        for name, line in result_lines(model).items()
+        for name, line in result_lines(model, view).items()
     )
-    return f"<table style='margin-top:.5em'>{rows}</table>{_picture(model)}"
+    return f"<table style='margin-top:.5em'>{rows}</table>{_picture(model, view)}"
 
 
-def _picture(model: Any) -> str:
+def _picture(model: Any, view: FittedView) -> str:
     """The view as an embedded image; nothing if the model does not hold the rows."""
-    if model._view.search is None:
+    if view.search is None:
         return ""
-    return picture(model.plot, 2 if model._view.search.given else 1)
+    return picture(model.plot, 2 if view.search.given else 1)
 
 
 def picture(plot: Callable[..., Any], panels: int) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from array_api_compat import is_torch_array
+from scipy import sparse
 
-from ..base.backend import Array, like
+from ..base.backend import Array, host
 from ..base.errors import InputError
+from ..base.known import Levels, known_frame
 from ..base.progress import Callback
 from ..core.certificate import Certificate
+from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap, nearest, unit_rows
-from ..core.metrics import overlap, overlap_p_value
-from ..core.problem import remove_given
-from ..data.rows import BLOCK_BYTES, STEP, ArrayRows, Rows
+from ..core.metrics import dependence_of_sums, overlap_p_value, table_nmi
+from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
 from ..search.obvious import Obvious
 from ..search.selection import fewest
@@ -25,7 +28,6 @@ from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
 from ..search.witnesses import find_witnesses
 from .candidates import Candidate
-from .residuals import GivenMeans
 
 PRIVATE = {"private": True}
 
@@ -39,18 +41,20 @@ class FittedView:
 
     Attributes
     ----------
+    coordinates : Coordinates
+        From raw rows to their projections on the directions of the view.
     kernel_map : KernelMap
-        Labels new rows.
-    given_means : GivenMeans or None
-        The means to subtract from new rows first.
+        From projected rows to labels.
+    levels : tuple of Levels
+        What the codes of each given column mean.
     search : SearchSpec or None
         The search, to repeat it on other rows; None in a loaded model.
     rows : array, shape (n, d), or None
         The centred rows of `search` in all columns, those that the search left aside too.
     recipe : Recipe
         How the view was found, to find it again in other rows.
-    searched_labels : int array or None
-        The labels of the rows of `search`.
+    searched_labels, places : int arrays or None
+        The labels of the rows of `search`, and their places in the table.
     certify : callable or None
         Computes the certificate from the rows.
     certificate : Certificate or None
@@ -61,14 +65,12 @@ class FittedView:
         Fits the candidates from the rows.
     find_rule : callable or None
         Finds the columns that reproduce labels which equal rows share.
-    middles : array, shape (n, d), or None
+    middles : Rows or None
         The rows whose clusters are the labels, if they are not those of the fit.
     """
 
     labels: Any
-    components: Array = field(metadata={"shape": ("q", "d")})
-    mean: Array = field(metadata={"shape": ("d",)})
-    feature_weights: Array = field(metadata={"shape": ("d",)})
+    feature_weights: Array
     overlap: float
     overlap_p_value: float
     known: str
@@ -84,16 +86,20 @@ class FittedView:
     pull: float
     n_components: int
     n_clusters: int
+    sample_size: int
     engine: str
     approximation_error: float
     history: dict[str, Array]
     tuning: Tuning | None
+    coordinates: Coordinates = field(metadata=PRIVATE)
     kernel_map: KernelMap = field(metadata=PRIVATE)
-    given_means: GivenMeans | None = field(metadata=PRIVATE)
+    guess_agreement: float = float("nan")
+    levels: tuple[Levels, ...] = field(default=(), metadata=PRIVATE)
     search: SearchSpec | None = field(default=None, metadata=PRIVATE)
     recipe: Recipe = field(default=Recipe("fixed", 0), metadata=PRIVATE)
     rows: Array | None = field(default=None, metadata=PRIVATE)
     searched_labels: np.ndarray | None = field(default=None, metadata=PRIVATE)
+    places: np.ndarray | None = field(default=None, metadata=PRIVATE)
     certify: Callable[[], Certificate] | None = field(default=None, metadata=PRIVATE)
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
     significance: Significance | None = field(default=None, metadata=PRIVATE)
@@ -101,12 +107,27 @@ class FittedView:
     fit_menu: Callable[[FittedView], tuple[Candidate, ...]] | None = field(default=None, metadata=PRIVATE)
     rule: Obvious | None = field(default=None, metadata=PRIVATE)
     find_rule: Callable[[np.ndarray], Obvious | None] | None = field(default=None, metadata=PRIVATE)
-    middles: Array | None = field(default=None, metadata=PRIVATE)
+    middles: Rows | None = field(default=None, metadata=PRIVATE)
+
+    @property
+    def components(self) -> Array:
+        """The directions in the columns of the table, shape (q, d)."""
+        return self.coordinates.to_table(np.eye(self.n_components)).T
+
+    @property
+    def mean(self) -> Array:
+        """The mean of the rows that were fitted, shape (d,)."""
+        return self.coordinates.mean
 
     @property
     def published(self) -> dict[str, Any]:
         """The attributes of a fitted estimator."""
-        return {f"{f.name}_": getattr(self, f.name) for f in fields(self) if "private" not in f.metadata}
+        names = ["components", "mean", *(f.name for f in fields(self) if "private" not in f.metadata)]
+        return {f"{name}_": getattr(self, name) for name in names}
+
+    def labels_of(self, places: np.ndarray) -> np.ndarray:
+        """The labels of some rows, in memory."""
+        return np.asarray(self.labels[places])
 
     @property
     def empty_clusters(self) -> int:
@@ -136,7 +157,7 @@ class FittedView:
             return self
         return replace(self, candidates=self.fit_menu(self))
 
-    def labelled_at(self, middles: Array | None, given: list[np.ndarray]) -> FittedView:
+    def labelled_at(self, middles: Rows | None) -> FittedView:
         """The same view with the clusters of these rows as labels; the test keeps those of the fit.
 
         Values of columns with few values are drawn for the fit, within their levels. In the middle of them, rows that
@@ -145,25 +166,24 @@ class FittedView:
 
         Parameters
         ----------
-        middles : array, shape (n, d), or None
-            The rows of the fit, in the middle of their levels.
-        given : list of arrays
-            Codes and features of what was given.
+        middles : Rows or None
+            The rows of the fit, in the middle of their levels, with the codes of what is given.
         """
         if middles is None:
             return self
-        placed, rows = replace(self, middles=middles), middles - self.mean
-        left = remove_given(rows, given) if self.subtract_given else rows
-        labels = np.asarray(self.predict_projected(ArrayRows(left @ self.components.T)))
-        before, after = (np.bincount(one, minlength=self.n_clusters) / len(rows) for one in (self.labels, labels))
+        placed, labels = replace(self, middles=middles), np.asarray(self.predict(middles))
+        before, after = (np.bincount(one, minlength=self.n_clusters) / middles.n for one in (self.labels, labels))
         if after.min() < min(before.min(), fewest(self.n_clusters)):
             return placed
+        assert self.places is not None
+        assert self.search is not None
+        seen = labels[self.places]
         return replace(
             placed,
             labels=labels,
-            overlap=overlap(labels, given),
-            overlap_p_value=overlap_p_value(labels, given),
-            rule=self.rule if self.find_rule is None else self.find_rule(labels),
+            overlap=overlap_of(middles, labels, self.levels, self.n_clusters),
+            overlap_p_value=overlap_p_value(seen, self.search.given),
+            rule=self.rule if self.find_rule is None else self.find_rule(seen),
         )
 
     def tested(
@@ -191,36 +211,79 @@ class FittedView:
         found = find_witnesses(np.asarray(self.labels), others, given, rng=rng)
         return replace(self, significance=replace(self.significance, witnesses=found))
 
+    def coded(self, rows: Rows, given: Any) -> Rows:
+        """New rows with the codes of what is given about them, if it is."""
+        if given is None:
+            return rows
+        if not self.levels:
+            raise InputError("was not passed to fit: leave it out.", argument="given")
+        for one in self.levels:
+            if one.labels is None and one.edges is None:
+                one.codes(())  # refuses kernels and distances
+        columns = _columns(given, [one.name for one in self.levels])
+        if len(columns) != len(self.levels):
+            known = ", ".join(one.name for one in self.levels)
+            problem = f"has {len(columns)} column(s) where fit had {len(self.levels)} ({known}): pass the same."
+            raise InputError(problem, argument="given")
+        wrong = next((one for one in columns if len(one) != rows.n), None)
+        if wrong is not None:
+            problem = f"has {len(wrong)} labels for {rows.n} rows: pass one label for each row of X."
+            raise InputError(problem, argument="given")
+        return rows.coded(columns, self.levels)
+
+    def codes_of(self, given: pd.DataFrame | None) -> pd.DataFrame | None:
+        """What is given about rows that are shown, if it can be subtracted from them."""
+        fits = given is not None and given.shape[1] == len(self.levels) and self.coordinates.effects
+        return given if fits and all(one.table is None or one.edges is not None for one in self.levels) else None
+
     def transform(self, rows: Rows) -> Any:
-        """New rows in the learnt directions."""
-        return rows.each(project_block, self.mean, self.given_means, self.components, columns=self.n_components)
+        """New rows in the learnt directions; what is given about them is guessed if the rows have no codes."""
+        return rows.each(project_block, self.coordinates, columns=self.n_components)
 
     def predict(self, rows: Rows) -> Any:
         """The labels of new rows, in blocks that limit the size of the kernel to the landmarks."""
-        found = self.mean, self.given_means, self.components, self.kernel_map
-        return rows.each(predict_block, *found, step=self._step)
-
-    def predict_projected(self, rows: Rows) -> Any:
-        """The labels of rows that are in the learnt directions already."""
-        return rows.each(label_block, self.kernel_map, step=self._step)
-
-    @property
-    def _step(self) -> int:
-        return max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self.kernel_map.landmarks)))))
+        step = max(16, min(STEP, int(BLOCK_BYTES / (16 * len(self.kernel_map.landmarks)))))
+        return rows.each(predict_block, self.coordinates, self.kernel_map, step=step)
 
 
-def project_block(X: Any, codes: Any, mean: Array, given_means: GivenMeans | None, components: Array) -> Any:
+def _columns(given: Any, names: list[str]) -> list[Any]:
+    """The columns of what is given, by their names if these are the same; Dask arrays stay where they are."""
+    if hasattr(given, "dask"):
+        given = given.to_dask_array(lengths=True) if hasattr(given, "to_dask_array") else given
+        return [given] if given.ndim == 1 else [given[:, g] for g in range(given.shape[1])]
+    frame = known_frame(host(given) if is_torch_array(given) else given)
+    if frame is None:
+        raise InputError("has no labels of these rows: pass those that fit had.", argument="given")
+    found = {str(name): j for j, name in enumerate(frame.columns)}
+    order = [found[name] for name in names] if sorted(found) == sorted(names) else range(frame.shape[1])
+    return [frame.iloc[:, j].to_numpy() for j in order]
+
+
+def overlap_of(rows: Rows, labels: Any, levels: Sequence[Levels], k: int) -> float:
+    """The largest overlap of k labels with what is given; NaN if nothing is."""
+    tables = rows.crossed(labels, [one.size for one in levels], k) if levels else []
+    return max(map(_table_overlap, tables, levels), default=float("nan"))
+
+
+def _table_overlap(counts: Array, levels: Levels) -> float:
+    A = levels.table
+    if A is None:
+        return table_nmi(counts)
+    return dependence_of_sums(counts.sum(axis=1), counts @ A, (A.T * counts.sum(axis=0)) @ A)[0]
+
+
+def project_block(X: Any, codes: Any, coordinates: Coordinates) -> Any:
     """New rows in the learnt directions."""
-    check_block(X)
-    rows = X - like(mean, X)
-    return (rows if given_means is None else given_means.remove(rows)) @ like(components, X).T
+    if not sparse.issparse(X):  # which are checked as a whole
+        check_block(X)
+    return coordinates(X, codes)
 
 
-def predict_block(X: Any, codes: Any, mean: Array, means: GivenMeans | None, components: Array, map: KernelMap) -> Any:
+def predict_block(X: Any, codes: Any, coordinates: Coordinates, extension: KernelMap) -> Any:
     """The labels of new rows."""
-    return label_block(project_block(X, codes, mean, means, components), codes, map)
+    return nearest(unit_rows(extension.block(project_block(X, codes, coordinates))), extension.centres)
 
 
-def label_block(Z: Any, codes: Any, map: KernelMap) -> Any:
-    """The labels of projected rows."""
-    return nearest(unit_rows(map.block(Z)), map.centres)
+def label_block(X: Any, codes: Any, coordinates: Coordinates, extension: KernelMap) -> Any:
+    """The labels of rows that are known to be finite."""
+    return nearest(unit_rows(extension.block(coordinates(X, codes))), extension.centres)

@@ -24,7 +24,7 @@ from .annotated import annotate, annotated_frame, is_annotated
 from .candidates import Candidate
 from .display import CELL, HEAD, picture
 from .kdac import KDAC
-from .prepared import unused_columns
+from .prepared import predict_table, unused_columns
 
 ADDED, FIRST = "alternative", "first_view"  # the new column, and that of the first clustering if nothing was given
 
@@ -126,11 +126,14 @@ class Found:
         return replace(self, model=model)
 
     def predict(self, table: Any) -> np.ndarray:
-        """The new clusters of other rows, from a table with the same columns, shape (m,)."""
+        """The new clusters of other rows, from a table with the same columns, shape (m,).
+
+        What was given about the rows counts if it is there; otherwise it is guessed.
+        """
         frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table, fewest=1)
         if is_annotated(table) and any(name.startswith("direction ") for name in self.recipe.names):
             raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
-        return np.asarray(self.model.predict(self.recipe.middles(frame)))
+        return predict_table(self.model, self.recipe, frame)
 
     def describe(self) -> pd.DataFrame:
         """What sets each cluster apart: one row for each cluster and column, the largest differences first.

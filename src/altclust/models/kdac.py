@@ -32,28 +32,26 @@ from ..base.validation import (
 )
 from ..core.certificate import Certificate
 from ..core.embedding import ROUNDINGS
-from ..core.engines import KINDS
 from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
 from ..core.problem import SCALINGS, Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..data.rows import ArrayRows
+from ..data.rows import ArrayRows, Rows, SparseRows
 from ..search.obvious import left_aside
 from ..search.significance import AssessOptions, Significance
 from .candidates import Candidate
-from .dispatch import fit_view
 from .display import card, printed, rows_to_show
+from .fit_view import fit_view
 from .fitted_view import FittedView
 from .saving import load_kdac, save_kdac
-from .solving import SampleOptions
-from .sparse_rows import check_sparse, project_sparse
+from .sparse_rows import check_sparse
 from .weighting import Repeated
 
 REMEDIES = {
     Status.STALLED: "choose a larger sigma",
     Status.MAX_ITER: "raise max_iter or tol, or choose a larger sigma",
-    Status.AT_REST: 'try solver="ism" or "newton", a larger sigma or engine="tiles"',
+    Status.AT_REST: 'try solver="ism" or "newton", or a larger sigma',
     Status.CANCELLED: "the model holds the best result so far",
 }
 
@@ -110,22 +108,18 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
         one-hot columns.
     solver : {"auto", "ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
-        "auto" and "lbfgs" minimise one objective in which U and D are functions of W, if X is a numpy table and the
-        engine is dense; the others alternate between D, W and U, and "auto" is then "ism", see docs/solvers.md.
+        "auto" and "lbfgs" minimise one objective in which U and D are functions of W, with the Gaussian kernel; the
+        others alternate between D, W and U, as "auto" does with other kernels, see docs/solvers.md.
         The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
     init : {"spectral", "random"} or array of shape (n_features, n_components)
     n_init : int
         Number of random starts; the result with the lowest cost is kept.
-    engine : {"auto", "dense", "tiles", "lowrank"}
-        How the kernel is computed. "dense": n x n values in memory; "tiles": the same sums in bounded memory;
-        "lowrank": through landmarks, linear in the rows, which may be in memory, in a file or on a cluster, see
-        docs/scaling.md. "auto": dense up to 3,000 rows and lowrank above, or tiles if landmarks would be too many.
-    memory_limit : float, optional
-        Bytes for the kernel, at least a million: all n x n values, or the blocks in use. The sample for the search and
-        arrays of n rows (labels, codes) are not included.
+    sample_size : int
+        Rows that are fitted. Of a larger table a random sample of so many rows is fitted, wherever the rows are, and
+        all rows are labelled in one pass, see docs/scaling.md. A larger sample takes longer and sees smaller clusters.
     rounding : {"kmeans", "cluster_qr"}
     max_iter : int
-        Limit on the rounds of D, W and U, on every sample and on all rows.
+        Limit on the steps of a descent, or on the rounds of D, W and U.
     tol : float
         Converged if the subspaces of W and U move by at most this: the root mean square sine of their angles.
     n_jobs : int, optional
@@ -160,8 +154,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     certificate_ : Certificate
         Optimality of the directions; computed on first access.
     history_ : dict of arrays
-        F, first-order residual, changes of W and U, and solver iterations, per round; for fits that start on samples,
-        also the number of rows of the round. The residual is NaN if it was not computed on all rows.
+        F, first-order residual, changes of W and U, and solver iterations, per round.
     status_ : str
         "converged", or why not.
     n_iter_ : int
@@ -174,11 +167,17 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         σ, overlap, stability, the columns that carry it and a sentence. `choose` makes another the fitted one.
     significance_ : Significance
         Significance and stability of the view; computed on first access.
+    sample_size_ : int
+        Rows that were fitted.
     engine_ : str
-        The engine and why it was chosen.
+        What was fitted: how many rows, and through which kernel; of a sample, how small a cluster it can show.
     approximation_error_ : float
         Relative trace error of the kernel: 0 if it is exact.
+    guess_agreement_ : float
+        Share of the rows of the fit that `predict` labels alike without `given`, where the given clusters of rows are
+        guessed; NaN if nothing was subtracted.
     mean_ : array, shape (n_features,)
+        Of the rows that were fitted.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -194,7 +193,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     True
     """
 
-    _samples, _tests = SampleOptions(), AssessOptions()
+    _tests = AssessOptions()
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -212,8 +211,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "init": [StrOptions({"spectral", "random"}), "array-like"],
         "n_init": [Interval(Integral, 1, 10_000, closed="both")],
-        "engine": [StrOptions({"auto", *KINDS})],
-        "memory_limit": [Interval(Real, 1e6, 1e18, closed="both"), None],
+        "sample_size": [Interval(Integral, 100, None, closed="left")],
         "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1e9, closed="both")],
@@ -241,8 +239,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         solver: str | Solver[Objective] = "auto",
         init: str | Array = "spectral",
         n_init: int = 10,
-        engine: str = "auto",
-        memory_limit: float | None = None,
+        sample_size: int = 3000,
         rounding: str = "kmeans",
         max_iter: int = 100,
         tol: float = 1e-2,
@@ -266,8 +263,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         self.solver = solver
         self.init = init
         self.n_init = n_init
-        self.engine = engine
-        self.memory_limit = memory_limit
+        self.sample_size = sample_size
         self.rounding = rounding
         self.max_iter = max_iter
         self.tol = tol
@@ -321,7 +317,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             again = None if cells is None else cells.iloc[repeated.places]
             kept = check_keep(keep, repeated.n, float(self.keep_weight))
             kept = None if kept is None else kept.take(repeated.places)
-            view = repeated.back(fit_view(self, repeated.X, repeated.known(y), kept, again, rng))
+            view = repeated.back(fit_view(self, repeated.X, repeated.known(y), kept, again, rng), y)
             y = repeated.counted(y)
         self._publish(view)
         self._given = y
@@ -345,8 +341,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _label_at(self, middles: pd.DataFrame) -> KDAC:
         """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
-        given = known_arrays(read_known(self._given, len(middles)))
-        self._publish(self._view.labelled_at(middles.to_numpy(), given))
+        self._publish(self._view.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)[0]))
         return self
 
     def _publish(self, view: FittedView) -> None:
@@ -355,11 +350,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the rows of a streamed fit, which may be a file or a cluster; only its certificate needs them."""
+        """Without rows that were not fitted: they may be a file or a cluster, which only other views need."""
         state = super().__getstate__()
-        if not state.get("engine_", "").startswith("lowrank"):
+        view = state.get("_view")
+        if view is None or view.places is None or len(view.places) == len(view.labels):
             return state
-        return state | {"_view": replace(self._view, certify=None), "_given": None}
+        return state | {"_view": replace(view, certify=None, fit_menu=None, find_rule=None), "_given": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -375,7 +371,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     @property
     def candidates_(self) -> tuple[Candidate, ...]:
-        """Up to five distinct views, best first; empty if no search was made or the rows were streamed.
+        """Up to five distinct views, best first; empty if no search was made.
 
         All but the first are fitted on first access.
         """
@@ -400,6 +396,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if not isinstance(number, Integral) or isinstance(number, bool) or not 1 <= number <= len(menu):
             views = "1 view" if len(menu) == 1 else f"{len(menu)} views"
             problem = f"is not on the menu: the search found {views}, counted from 1."
+            if not menu:
+                problem = "needs the menu of a search, which needs the rows: ask for candidates_ before saving."
             raise InputError(problem, argument="number", value=number)
         self._publish(replace(menu[number - 1].view, candidates=menu))
         return self
@@ -454,23 +452,42 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         given = host(self._given) if is_torch_array(self._given) else self._given
         return others, known_arrays(read_known(given, n))
 
-    def transform(self, X: Any) -> Array:
-        """The rows of X in the learnt directions, shape (n_samples, n_components)."""
-        check_is_fitted(self)
-        if sparse.issparse(X):
-            return project_sparse(check_sparse(self, X, reset=False), self._view)
-        return self._view.transform(checked_rows(self, X, reset=False))
+    def transform(self, X: Any, given: Any = None) -> Array:
+        """The rows of X in the learnt directions, shape (n_samples, n_components).
 
-    def predict(self, X: Any) -> np.ndarray:
+        Parameters
+        ----------
+        X : array, frame or sparse matrix, or anything else that `fit` accepts
+        given : optional
+            What is given about these rows, in the columns of y in `fit`. It matters only if `subtract_given_`; if it is
+            left out, it is guessed from the rows, see `guess_agreement_`.
+        """
+        check_is_fitted(self)
+        return self._view.transform(self._new_rows(X, given))
+
+    def predict(self, X: Any, given: Any = None) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,).
 
         Rows are read in blocks: except for the labels, the memory does not depend on the number of rows.
+
+        Parameters
+        ----------
+        X, given
+            As for `transform`.
         """
         check_is_fitted(self)
         with enough_memory("predict"):
-            if sparse.issparse(X):
-                return self._view.predict_projected(ArrayRows(self.transform(X)))
-            return self._view.predict(checked_rows(self, X, reset=False))
+            return self._view.predict(self._new_rows(X, given))
+
+    def _new_rows(self, X: Any, given: Any) -> Rows:
+        if sparse.issparse(X):
+            return self._view.coded(SparseRows(check_sparse(self, X, reset=False)), given)
+        return self._view.coded(checked_rows(self, X, reset=False), given)
+
+    def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
+        """Fit, and return the rows of X in the learnt directions; y are the given clusterings."""
+        self.fit(X, y, **kwargs)
+        return self.transform(X, y if self.subtract_given_ else None)
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y are the given clusterings."""
@@ -494,8 +511,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         from ..report.plotting import plot_views
 
-        rows, known, labels = rows_to_show(self, X, given)
-        return plot_views(np.asarray(self.transform(rows)), None if known is None else known.iloc[:, 0], labels, axes)
+        check_is_fitted(self)
+        rows, known, labels = rows_to_show(self, self._view, X, given)
+        Z = np.asarray(self.transform(rows, self._view.codes_of(known)))
+        return plot_views(Z, None if known is None else known.iloc[:, 0], labels, axes)
 
     def report(
         self, path: str | os.PathLike, X: Any = None, given: Any = None, *, significance: bool = True, **more: Any
@@ -515,7 +534,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         from ..report import summarise, write_report
 
-        rows, known, labels = rows_to_show(self, X, given)
+        check_is_fitted(self)
+        rows, known, labels = rows_to_show(self, self._view, X, given)
         write_report(path, summarise(self, rows, known, labels=labels, significance=significance, **more))
 
     def save(self, path: str | os.PathLike) -> None:
@@ -532,14 +552,18 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return load_kdac(cls, path)
 
     def __str__(self) -> str:
-        return printed(self)
+        return printed(self, getattr(self, "_view", None))
 
     def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + card(self)
+        return super()._repr_html_inner() + card(self, getattr(self, "_view", None))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
-        return bundle | {"text/html": bundle["text/html"] + card(self)} if "text/html" in bundle else bundle
+        return (
+            bundle | {"text/html": bundle["text/html"] + card(self, getattr(self, "_view", None))}
+            if "text/html" in bundle
+            else bundle
+        )
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..tables import Recipe, learn_recipe
-from ..tables.known import as_known, known_columns
+from ..tables.known import as_known, known_again, known_columns
 from ..tables.other_columns import other_columns
 from ..tables.unknown_column import remedy
 from ..tables.values import known_labels
@@ -69,7 +69,7 @@ class PreparedTable:
 
     def predict(self, model: KDAC) -> np.ndarray:
         """The clusters of these rows in a model of other rows."""
-        return np.asarray(model.predict(self.recipe.middles(self.frame)))
+        return predict_table(model, self.recipe, self.frame)
 
     def others(self, model: KDAC) -> pd.DataFrame | None:
         """The columns that had no part in a model and can confirm it; None if there are none."""
@@ -137,6 +137,11 @@ class Reading:
             keep=known_labels(frame[keep]) if kept else keep,
             kept=kept,
         )
+
+
+def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarray:
+    """The clusters of the rows of another table, which may have the columns that were given to the fit."""
+    return np.asarray(model.predict(recipe.middles(frame), known_again(frame, model._view.levels)))
 
 
 def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:

@@ -19,11 +19,11 @@ from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import centre, check_parameters, check_rows, column_names, generator
 from ..core.alternation import alternate, principal_axes
 from ..core.certificate import Certificate, certify
-from ..core.engines import DENSE_ROWS, make_engine
+from ..core.engines import make_engine
 from ..core.initialization import spectral_start
 from ..core.kernel_choice import KERNELS, make_kernel
 from ..core.kernel_family import Kernel
-from ..core.problem import ExactEngine, Gamma, KernelObjective, Problem, indicators, row_space
+from ..core.problem import Gamma, KernelEngine, KernelObjective, Problem, indicators, row_space
 from ..core.solvers import ISM, Status
 from ..search.heuristics import check_sigma, median_distance
 
@@ -150,14 +150,14 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         centred, self.mean_ = centre(table, column_names(self))
         inside, basis = row_space(centred)
         rng = generator(self.random_state)
-        found = self._solve(inside, basis, target, avoided, rng)
+        found = self._solve(inside, target, avoided, rng)
         Z = inside @ found.W
         W = principal_axes(found.W, Z.T @ Z)
-        self.components_ = found.problem.to_table(W).T
+        self.components_ = (W if basis is None else basis @ W).T
         self.sigma_ = self._width
         self.objective_, self.status_, self.n_iter_ = -found.value, str(found.status), max(1, found.n_iter)
-        engine = partial(_engine, inside, found.problem, avoided)
-        self._certify = partial(_certify, found.problem, engine, W, found.gamma)
+        engine = partial(make_engine, inside, found.problem.kernel, avoided)
+        self._certify = partial(_certify, found.problem, engine, W, found.gamma, len(self.mean_))
         self._certificate: Certificate | None = None
         if found.status is not Status.CONVERGED:
             import warnings
@@ -166,9 +166,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
 
-    def _solve(
-        self, X: Array, basis: Array | None, target: Array | None, avoided: Array, rng: np.random.Generator
-    ) -> _Found:
+    def _solve(self, X: Array, target: Array | None, avoided: Array, rng: np.random.Generator) -> _Found:
         """W at every stage of σ, each from the last."""
         q = min(self.n_components, X.shape[1])
         k = q + 1 if isinstance(self.n_clusters, str) else int(self.n_clusters)
@@ -178,8 +176,8 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         for stage in range(1 if fixed else STAGES):
             self._width = widths if stage == 0 or W is None else median_distance(X @ W, rng)
             kernel = make_kernel(self.kernel, self._width)
-            problem = Problem(min(k, len(X)), q, float(self.novelty_weight), kernel, basis)
-            engine = _engine(X, problem, avoided)
+            problem = Problem(min(k, len(X)), q, float(self.novelty_weight), kernel)
+            engine = make_engine(X, problem.kernel, avoided)
             if target is None:
                 found = self._clusters(problem, engine, W)
             else:
@@ -188,7 +186,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return found
 
     def _supervised(
-        self, problem: Problem, engine: ExactEngine, target: Array, avoided: Array, W: Array | None
+        self, problem: Problem, engine: KernelEngine, target: Array, avoided: Array, W: Array | None
     ) -> _Found:
         """One W problem: γ is fixed, because nothing but W is sought."""
         F = np.column_stack([target, avoided])
@@ -199,7 +197,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         end = min((solver(objective, start) for start in starts), key=lambda solution: solution.value)
         return _Found(problem, end.W, gamma, end.value, end.n_iter, end.status)
 
-    def _clusters(self, problem: Problem, engine: ExactEngine, W: Array | None) -> _Found:
+    def _clusters(self, problem: Problem, engine: KernelEngine, W: Array | None) -> _Found:
         """Alternate with U, as `KDAC` does."""
         embedding = None
         if W is None:
@@ -252,10 +250,6 @@ def _starts(X: Array, F: Array, s: Array, q: int) -> list[Array]:
     return [np.linalg.eigh(-M)[1][:, :q] for M in ((crossed * s) @ crossed.T, second)]
 
 
-def _engine(X: Array, problem: Problem, avoided: Array) -> ExactEngine:
-    return make_engine(X, problem.kernel, avoided, "dense" if len(X) <= DENSE_ROWS else "tiles")
-
-
-def _certify(problem: Problem, engine: Any, W: Array, gamma: Gamma) -> Certificate:
-    found = certify(problem, engine(), W, gamma)
+def _certify(problem: Problem, engine: Any, W: Array, gamma: Gamma, n_features: int) -> Certificate:
+    found = certify(problem, engine(), W, gamma, n_features=n_features)
     return replace(found, cluster_eigengap=float("nan"))

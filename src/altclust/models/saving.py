@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import MISSING, asdict, fields
+from collections.abc import Iterator
+from dataclasses import MISSING, asdict, fields, replace
 from math import isfinite
 from numbers import Integral
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError, short_repr
+from ..base.known import Levels
 from ..base.validation import check_parameters, check_solver, column_names
 from ..core.certificate import Certificate
+from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap
-from ..core.engines import DENSE_ROWS
+from ..core.guess import Effect, Guess
 from ..core.initialization import check_start, check_subspace
 from ..core.kernel_choice import from_dict, to_dict
 from ..core.linalg.eigen import METHODS
@@ -23,36 +26,24 @@ from ..files.model_archive import read_model, write_model
 from ..search.obvious import Obvious
 from ..search.significance import Significance
 from ..search.witnesses import Witness
+from .candidates import Candidate, of_view
 from .fitted_view import FittedView
-from .residuals import Effect, GivenMeans
 
 LARGEST = 1e100  # of any number in a model: squares of them, and sums of those, are finite
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
-GIVEN_MEANS = ("means", "weights", "intercepts")
 KINDS: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
 SCALARS = {f.name: str(f.type) for f in fields(FittedView) if f.type in KINDS}
-SHAPES: dict[str, tuple[str, ...]] = {f.name: f.metadata["shape"] for f in fields(FittedView) if "shape" in f.metadata}
+
+Arrays = dict[str, np.ndarray]
 
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
-    """Write a fitted `altclust.KDAC`."""
+    """Write a fitted `altclust.KDAC`, with those of its other views that were fitted."""
     view: FittedView = model._view
-    if view.certify is not None and len(view.labels) <= DENSE_ROWS:
-        view = view.certified()
-    arrays = {f"{name}_": np.asarray(getattr(view, name)) for name in ("labels", *SHAPES)}
+    arrays, params = dict(_arrays(view, "")), model.get_params(deep=False) | {"callback": None}
     names = column_names(model)
     if names is not None:
         arrays["feature_names_in_"] = np.asarray(names)
-    arrays |= {f"map.{name}": getattr(view.kernel_map, name) for name in MAP_ARRAYS}
-    arrays |= {f"history.{name}": values for name, values in view.history.items()}
-    if view.given_means is not None:
-        parts = {name: getattr(view.given_means, name) for name in GIVEN_MEANS}
-        arrays |= {f"given.{name}.{i}": part for name, values in parts.items() for i, part in enumerate(values)}
-        effect = view.given_means.measured
-        if effect is not None:
-            arrays |= {"measured.landmarks": effect.landmarks, "measured.coefficients": effect.coefficients}
-            arrays["measured.sigma"] = np.array([effect.sigma])
-    params = model.get_params(deep=False) | {"callback": None}
     if not isinstance(params["init"], str):
         arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
     if params["subspace"] is not None:
@@ -67,16 +58,59 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
         params["kernel"] = to_dict(params["kernel"])
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
-    scalars = {f"{name}_": getattr(view, name) for name in SCALARS} | {"n_features_in_": len(view.mean)}
-    meta = {"params": params, "scalars": scalars, "reach": view.kernel_map.reach, "floor": view.kernel_map.floor}
-    meta["kernel"] = to_dict(view.kernel_map.kernel)
-    if view.kernel_map.widths is not None:
-        arrays["map.widths"] = view.kernel_map.widths
-    if view.certificate is not None:
-        meta["certificate"] = asdict(view.certificate)
-    if view.significance is not None:
-        meta["significance"] = asdict(view.significance) | {"reference": view.significance.reference.tolist()}
+    meta = _header(view) | {"params": params, "n_features_in": len(view.mean), "candidates": []}
+    for i, one in enumerate(view.candidates):
+        arrays |= dict(_arrays(one.view, f"view {i}/"))
+        told = {"stability": one.stability, "columns": list(one.columns), "sentence": one.sentence}
+        meta["candidates"].append(_header(one.view) | told)
     write_model(path, "KDAC", arrays, meta)
+
+
+def _arrays(view: FittedView, prefix: str) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of a view, by their names in the file."""
+    chosen = view.coordinates
+    plain: dict[str, Any] = {"labels": view.labels, "feature_weights": view.feature_weights, "mean": chosen.mean}
+    plain |= {"basis": chosen.basis, "reduction": chosen.reduction, "map.widths": view.kernel_map.widths}
+    plain |= {f"map.{name}": getattr(view.kernel_map, name) for name in MAP_ARRAYS}
+    plain |= {f"history.{name}": values for name, values in view.history.items()}
+    plain |= {f"effects.{i}": table for i, table in enumerate(chosen.effects)}
+    for i, one in enumerate(view.levels):
+        plain |= {f"levels.{i}.labels": _saved_labels(one.labels), f"levels.{i}.edges": one.edges}
+    if chosen.guess is not None:
+        for name in ("weights", "intercepts"):
+            plain |= {f"guess.{name}.{i}": part for i, part in enumerate(getattr(chosen.guess, name))}
+        effect = chosen.guess.measured
+        if effect is not None:
+            plain |= {"measured.landmarks": effect.landmarks, "measured.coefficients": effect.coefficients}
+            plain["measured.sigma"] = np.array([effect.sigma])
+    return ((f"{prefix}{name}", np.asarray(a)) for name, a in plain.items() if a is not None)
+
+
+def _saved_labels(labels: np.ndarray | None) -> np.ndarray | None:
+    """Labels as an array of numbers or of text."""
+    if labels is None or labels.dtype.kind in "biufU":
+        return labels
+    kinds = {type(label) for label in labels.tolist()}
+    plain = kinds <= {int, float} or kinds <= {bool} or kinds <= {str}
+    return np.array(labels.tolist() if plain else [str(label) for label in labels])
+
+
+def _header(view: FittedView) -> dict[str, Any]:
+    """The rest of a view, as JSON."""
+    significance, chosen = view.significance, view.coordinates
+    return {
+        "scalars": {name: getattr(view, name) for name in SCALARS},
+        "reach": view.kernel_map.reach,
+        "floor": view.kernel_map.floor,
+        "kernel": to_dict(view.kernel_map.kernel),
+        "levels": [{"name": one.name, "kind": one.kind, "size": one.size} for one in view.levels],
+        "measured": list(chosen.measured),
+        "guessed": chosen.guess is not None,
+        "certificate": None if view.certificate is None else asdict(view.certificate),
+        "significance": None
+        if significance is None
+        else asdict(significance) | {"reference": significance.reference.tolist()},
+    }
 
 
 def load_kdac(cls: type, path: str | os.PathLike) -> Any:
@@ -89,20 +123,29 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
         raise InputError(f"{os.fspath(path)!r} is a damaged model ({why}): save it again.") from error
 
 
-def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> Any:
-    absent = {
-        "approximation_error_": 0.0,
-        "subtract_given_": False,
-        "whitening_": 0.0,
-        "degree_floor_": 0.0,
-        "pull_": 0.0,
-        "overlap_p_value_": float("nan"),
-        "known_": "",
-    }
-    stored = absent | meta["scalars"]  # missing in old models
-    stored.setdefault("overlap_", stored.get("novelty_"))  # its name in old models
-    scalars = {name: _plain(f"{name}_", stored[f"{name}_"], kind) for name, kind in SCALARS.items()}
-    d = _plain("n_features_in_", stored["n_features_in_"], "int")
+def _restored(cls: type, arrays: Arrays, meta: dict[str, Any]) -> Any:
+    d = _plain("n_features_in", meta["n_features_in"], "int")
+    view = _view(arrays, meta, d)
+    model = _with_params(cls, dict(meta["params"]), arrays, len(view.labels), d)
+    candidates = tuple(_candidate(arrays, one, d, f"view {i}/") for i, one in enumerate(meta["candidates"]))
+    model.n_features_in_ = d
+    if "feature_names_in_" in arrays:
+        model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
+    model._publish(replace(view, candidates=candidates))
+    model._given = None
+    return model
+
+
+def _candidate(arrays: Arrays, meta: dict[str, Any], d: int, prefix: str) -> Candidate:
+    """Another view, from the arrays whose names have this prefix."""
+    own = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
+    columns = tuple(str(name) for name in meta["columns"])
+    stability = _plain("stability", meta["stability"], "float")
+    return of_view(_view(own, meta, d), stability, columns, _plain("sentence", meta["sentence"], "str"))
+
+
+def _view(arrays: Arrays, meta: dict[str, Any], d: int) -> FittedView:
+    scalars = {name: _plain(f"{name}_", meta["scalars"][name], kind) for name, kind in SCALARS.items()}
     q, k = scalars["n_components"], scalars["n_clusters"]
     if scalars["status"] not in {*Status}:
         raise ValueError(f"status_ is {short_repr(scalars['status'])}")
@@ -111,53 +154,109 @@ def _restored(cls: type, arrays: dict[str, np.ndarray], meta: dict[str, Any]) ->
     for name in ("novelty_weight", "whitening", "degree_floor", "pull"):
         if not isfinite(scalars[name]):
             raise ValueError(f"{name}_ is {scalars[name]}")
-    labels = arrays["labels_"]
+    labels = arrays["labels"]
     if labels.dtype.kind != "i" or labels.ndim != 1 or not len(labels) or not 0 <= labels.min() <= labels.max() < k:
-        raise ValueError(f"labels_ are not labels of {k} clusters")
-
-    model = _with_params(cls, dict(meta["params"]), arrays, len(labels), d)
-    lengths = {"q": q, "d": d}
-    plain: dict[str, Any] = scalars | {
-        name: _floats(arrays, f"{name}_", *(lengths[s] for s in shape)) for name, shape in SHAPES.items()
-    }
+        raise ValueError(f"labels are not labels of {k} clusters")
     found = {name.removeprefix("history."): a for name, a in arrays.items() if name.startswith("history.")}
     r = len(np.atleast_1d(arrays["map.landmarks"]))
-    arrays.setdefault("map.weights", np.ones(r))  # missing in old models, where all rows were landmarks
     sizes = {"landmarks": (r, q), "coefficients": (r, k), "offset": (k,), "centres": (k, k), "weights": (r,)}
     parts = {name: _floats(arrays, f"map.{name}", *sizes[name]) for name in MAP_ARRAYS}
-    reach, floor = (_plain(name, meta.get(name, 0.0), "float") for name in ("reach", "floor"))
-    if not (isfinite(reach) and reach <= 0 and isfinite(floor) and floor >= 0):
+    reach, floor = (_plain(name, meta[name], "float") for name in ("reach", "floor"))
+    if not (-LARGEST <= reach <= 0 <= floor <= LARGEST):
         raise ValueError(f"reach is {reach} and floor is {floor}")
-    kernel = from_dict(meta.get("kernel", {"name": "gaussian", "sigma": scalars["sigma"]}))
+    kernel = from_dict(meta["kernel"])
+    if not all(1 / LARGEST <= number <= LARGEST for number in _numbers(meta["kernel"])):
+        raise ValueError("the kernel has a number that is too small or too large")
     widths = _floats(arrays, "map.widths", r) if "map.widths" in arrays else None
     if widths is not None and not (widths > 1 / LARGEST).all():
         raise ValueError("map.widths has entries that are not positive")
-    significance = meta.get("significance")
-    if significance is not None:
-        reference = np.array(significance["reference"], dtype=float)
-        significance = significance | {"reference": _shaped("reference", reference, "f", None)}
-        significance["witnesses"] = tuple(_dataclass(Witness, one) for one in significance.get("witnesses", ()))
-        significance["obvious"] = tuple(_obvious(one) for one in significance.get("obvious", ()))
-        significance = _dataclass(Significance, significance)
-    view = FittedView(
-        **plain,
+    levels = tuple(_levels(arrays, one, f"levels.{i}") for i, one in enumerate(meta["levels"]))
+    return FittedView(
+        **scalars,
         labels=labels,
+        feature_weights=_floats(arrays, "feature_weights", d),
         history={name: _shaped(f"history.{name}", a, "fi", scalars["n_iter"]) for name, a in found.items()},
         tuning=None,
+        coordinates=_coordinates(arrays, meta, levels, d, q),
         kernel_map=KernelMap(**parts, kernel=kernel, reach=reach, floor=floor, widths=widths),
-        given_means=_given_means(arrays, d),
-        certificate=_dataclass(Certificate, meta["certificate"]) if "certificate" in meta else None,
-        significance=significance,
+        levels=levels,
+        certificate=None if meta["certificate"] is None else _dataclass(Certificate, meta["certificate"]),
+        significance=None if meta["significance"] is None else _significance(meta["significance"]),
     )
-    model.n_features_in_ = d
-    if "feature_names_in_" in arrays:
-        model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
-    model._publish(view)
-    model._given = None
-    return model
 
 
-def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray], n: int, d: int) -> Any:
+def _numbers(plain: dict[str, Any]) -> Iterator[float]:
+    """The numbers of a kernel, and of the kernels in it."""
+    for value in plain.values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, dict):
+                yield from _numbers(one)
+            elif isinstance(one, int | float):
+                yield float(one)
+
+
+def _significance(plain: dict[str, Any]) -> Significance:
+    reference = np.array(plain["reference"], dtype=float)
+    plain = plain | {"reference": _shaped("reference", reference, "f", None)}
+    plain["witnesses"] = tuple(_dataclass(Witness, one) for one in plain["witnesses"])
+    plain["obvious"] = tuple(_obvious(one) for one in plain["obvious"])
+    return _dataclass(Significance, plain)
+
+
+def _levels(arrays: Arrays, plain: dict[str, Any], name: str) -> Levels:
+    size = _plain("size", plain["size"], "int")
+    labels, edges = arrays.get(f"{name}.labels"), None
+    if labels is not None:
+        labels = _shaped(f"{name}.labels", labels, "biufU", size)
+    if f"{name}.edges" in arrays:
+        edges = _floats(arrays, f"{name}.edges", size - 1)
+    name, kind = (_plain(part, plain[part], "str") for part in ("name", "kind"))
+    return Levels(name, kind, size, labels=labels, edges=edges)
+
+
+def _coordinates(arrays: Arrays, meta: dict[str, Any], levels: tuple[Levels, ...], d: int, q: int) -> Coordinates:
+    reduction = None
+    m = d
+    if "reduction" in arrays:
+        m = np.atleast_2d(arrays["reduction"]).shape[1]
+        reduction = _floats(arrays, "reduction", d, m)
+    measured = tuple(_plain("measured", one, "bool") for one in meta["measured"])
+    if len(measured) not in (0, len(levels)):
+        raise ValueError("measured does not fit levels")
+    effects = tuple(_floats(arrays, f"effects.{i}", one.size + 1, m) for i, one in enumerate(levels) if measured)
+    guess = None
+    if _plain("guessed", meta["guessed"], "bool"):
+        clusterings = [len(table) - 1 for table, number in zip(effects, measured, strict=True) if not number]
+        parts = [_discriminant(arrays, i, most, m) for i, most in enumerate(clusterings)]
+        guess = Guess(tuple(w for w, _ in parts), tuple(c for _, c in parts), _effect(arrays, m))
+    return Coordinates(_floats(arrays, "mean", d), effects, measured, guess, _floats(arrays, "basis", m, q), reduction)
+
+
+def _discriminant(arrays: Arrays, i: int, most: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """The weights and intercepts of one given clustering, of at most so many clusters."""
+    c = len(np.atleast_1d(arrays[f"guess.weights.{i}"]))
+    if c > most:
+        raise ValueError(f"guess.weights.{i} has {c} clusters, but effects.{i} has {most}")
+    name = f"guess.intercepts.{i}"  # minus infinity for a cluster that is never guessed
+    intercepts = _shaped(name, arrays[name], "f", c)
+    finite = np.abs(intercepts) <= LARGEST
+    if not finite.any() or not np.all(finite | (intercepts == -np.inf)):
+        raise ValueError(f"{name} has entries that are not finite numbers")
+    return _floats(arrays, f"guess.weights.{i}", c, m), intercepts
+
+
+def _effect(arrays: Arrays, m: int) -> Effect | None:
+    if "measured.landmarks" not in arrays:
+        return None
+    r = len(np.atleast_1d(arrays["measured.landmarks"]))
+    landmarks, coefficients = (_floats(arrays, f"measured.{name}", r, m) for name in ("landmarks", "coefficients"))
+    effect = Effect(landmarks, coefficients, float(_floats(arrays, "measured.sigma", 1)[0]))
+    if effect.sigma < 1 / LARGEST:
+        raise ValueError(f"measured.sigma is {effect.sigma}")
+    return effect
+
+
+def _with_params(cls: Any, params: dict[str, Any], arrays: Arrays, n: int, d: int) -> Any:
     """An unfitted model with the parameters of the file, after the checks of its class."""
     unknown = params.keys() - set(cls._get_param_names())
     if unknown:
@@ -184,30 +283,7 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: dict[str, np.ndarray]
     return model
 
 
-def _given_means(arrays: dict[str, np.ndarray], d: int) -> GivenMeans | None:
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in GIVEN_MEANS}
-    for i in range(len({name.split(".")[-1] for name in arrays if name.startswith("given.")})):
-        c = len(np.atleast_1d(arrays[f"given.means.{i}"]))
-        parts["means"].append(_floats(arrays, f"given.means.{i}", c, d))
-        parts["weights"].append(_floats(arrays, f"given.weights.{i}", c, d))
-        name = f"given.intercepts.{i}"  # minus infinity for a cluster that is never predicted
-        intercepts = _shaped(name, arrays[name], "f", c)
-        if not (np.abs(intercepts) <= LARGEST).any() or not np.all(
-            (intercepts == -np.inf) | (np.abs(intercepts) <= LARGEST)
-        ):
-            raise ValueError(f"{name} has entries that are not finite numbers")
-        parts["intercepts"].append(intercepts)
-    effect = None
-    if "measured.landmarks" in arrays:
-        r = len(np.atleast_1d(arrays["measured.landmarks"]))
-        landmarks, coefficients = (_floats(arrays, f"measured.{name}", r, d) for name in ("landmarks", "coefficients"))
-        effect = Effect(landmarks, coefficients, float(_floats(arrays, "measured.sigma", 1)[0]))
-        if effect.sigma < 1 / LARGEST:
-            raise ValueError(f"measured.sigma is {effect.sigma}")
-    return GivenMeans(**parts, measured=effect) if parts["means"] or effect is not None else None
-
-
-def _floats(arrays: dict[str, np.ndarray], name: str, *shape: int) -> np.ndarray:
+def _floats(arrays: Arrays, name: str, *shape: int) -> np.ndarray:
     """An array of finite numbers of this shape."""
     array = _shaped(name, arrays[name], "f", *shape)
     if array.dtype not in (np.float32, np.float64) or not np.isfinite(array).all():

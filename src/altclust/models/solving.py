@@ -1,71 +1,48 @@
-"""How one problem is solved: options, samples, starts, and the best of their results."""
+"""How one problem is solved: options, starts, ways to solve it, and the best of their results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..base.backend import Array, to_numpy
-from ..base.parallel import fitting_threads
+from ..base.backend import Array
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
-from ..core.alternation import quick_overlap, solve
+from ..base.thresholds import ALTERNATIVE
+from ..core.alternation import extended, quick_overlap, solve
 from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernel_choice import make_kernel
-from ..core.problem import Embedding, ExactEngine, Objective, Problem, indicators, remove_given
+from ..core.metrics import NO_CUT, normalised_cut, overlap
+from ..core.problem import Embedding, KernelEngine, Objective, Problem, indicators, remove_given
+from ..core.reduced import FLOOR, ReducedObjective
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
 from ..search.discriminants import alternate_discriminants
 from ..search.kept import kept_directions
+from ..search.selection import fewest
 from ..search.short_fits import with_columns
 from ..search.spec import Parameters
 
-STARTED = 1000  # rows of the spectral start of a descent
-
-
-@dataclass(frozen=True)
-class SampleOptions:
-    """The samples of rows with which a fit of many rows starts.
-
-    Attributes
-    ----------
-    first : int
-        Rows of the first sample, on which the kernel is exact.
-    growth : int
-        Ratio of the sizes of consecutive samples.
-    most, most_bytes : float
-        Rows and bytes of the largest sample.
-    searched : int
-        Rows of the sample that the search, the rounding and the significance test use.
-    pivoted : int
-        Rows of the sample from which landmarks are chosen.
-    rounds : int
-        Limit on the rounds on a sample.
-    tol : float
-        Tolerance on a sample: larger samples change W anyway.
-    """
-
-    first: int = 1500
-    growth: int = 8
-    most: int = 100_000
-    most_bytes: float = 64e6
-    searched: int = 10_000
-    pivoted: int = 8192
-    rounds: int = 20
-    tol: float = 3e-2
+FEW_ROWS = 400  # on which starts, and ways to solve a problem, are compared
+FEW_ROUNDS, FEW_STEPS = 10, 12  # of the alternations and descents that are compared
+MOST_EXACT = 1500  # rows on which W is found where that needs all pairs of rows; U and D are those of all rows
+FLOORS = (FLOOR, 1e-3)  # of degrees, where none is set: the second for thin shapes, which the first joins
+DIGITS = 9  # in which equal rows are equal
+CLEARER = 0.9  # share of the alternation's normalised cut, below which a descent is better
 
 
 @dataclass(frozen=True)
 class SolveOptions:
     """Options of the solution process: the parameters of an estimator that do not define the problem.
 
-    With `reduced`, a numpy table and the dense engine, one objective of W alone is minimised, see
-    `altclust.core.reduced`; otherwise the solver serves the W steps of an alternation.
+    With `reduced` and the Gaussian kernel, one objective of W alone is minimised, see `altclust.core.reduced`;
+    otherwise the solver serves the W steps of an alternation. With `alternating`, both are tried where nothing but the
+    problem is set.
     """
 
     solver: Solver[Objective]
@@ -74,16 +51,14 @@ class SolveOptions:
     max_iter: int
     tol: float
     callback: Callback | None = None
-    engine: str = "auto"
-    memory_limit: float | None = None
     n_jobs: int | None = None
     reduced: bool = False
-    samples: SampleOptions = field(default_factory=SampleOptions)
+    alternating: bool = False
 
-    def on_sample(self) -> SolveOptions:
-        """The same with the tolerance and the limit of rounds for samples."""
-        tol, rounds = max(self.tol, self.samples.tol), min(self.max_iter, self.samples.rounds)
-        return replace(self, tol=tol, max_iter=rounds)
+    @property
+    def cancelled(self) -> bool:
+        """Whether the callback has stopped the fit."""
+        return isinstance(self.callback, CountedRounds) and self.callback.ended
 
     def limits(self, given: Sequence[np.ndarray]) -> dict[str, Any]:
         """max_iter, tol and callback of `alternate`, for rows with these codes."""
@@ -97,141 +72,234 @@ class SolveOptions:
 
 
 class CountedRounds:
-    """A callback that counts rounds across samples, and stays cancelled."""
+    """A callback that counts rounds across starts, and stays cancelled."""
 
     def __init__(self, callback: Callback) -> None:
         self.callback, self.count, self.ended = callback, 0, False
 
     def __call__(self, progress: Progress) -> bool:
-        """Called after each round of a sample."""
+        """Called after each round."""
         self.count += 1
         total = self.count - progress.done + progress.total
         self.ended = self.ended or bool(self.callback(replace(progress, done=self.count, total=total)))
         return self.ended
 
 
-def counting(options: SolveOptions) -> SolveOptions:
-    """The same options, with a callback that counts rounds across samples."""
-    return options if options.callback is None else replace(options, callback=CountedRounds(options.callback))
+def build_problem(rank: int, parameters: Parameters) -> Problem:
+    """The problem of rows with `rank` coordinates; q is the rank if it is still to be chosen."""
+    q = min(parameters.n_components or rank, rank)
+    kernel = make_kernel(parameters.kernel, parameters.sigma)
+    return Problem(parameters.n_clusters, q, parameters.novelty_weight, kernel)
 
 
 def best_of_starts(
     problem: Problem,
-    engine: ExactEngine,
+    engine: KernelEngine,
     given: Sequence[np.ndarray],
     parameters: Parameters,
     options: SolveOptions,
     rng: np.random.Generator,
 ) -> tuple[Problem, Result]:
-    """The result with the lowest cost over all starts, and the problem with the chosen q."""
-    choose_q, limits = parameters.n_components is None, options.limits(given)
-    solver, rounding = options.solver, options.rounding
-    if options.reduced and isinstance(engine, DenseEngine) and isinstance(engine.X, np.ndarray):
-        quasi_newton = solver if isinstance(solver, LBFGS) else LBFGS(tol=options.tol / 10)
-        return _best_descent(problem, engine, given, parameters, options, quasi_newton, rng)
-    problem, starts = make_starts(problem, engine, parameters.init, choose_q, options.n_init, rng)
-    starts += _kept_start(problem, engine, parameters)
-    best: Result | None = None
-    for W, embedding in starts:
-        result = solve(problem, engine, solver, W, embedding, rounding=rounding, rng=rng, **limits)
-        if best is None or result.cost < best.cost:
-            best = result
-        if result.status is Status.CANCELLED:
-            break
-    assert best is not None
-    return problem, best
+    """The best result over all starts, and the problem with the chosen q."""
+    if options.callback is not None:
+        options = replace(options, callback=CountedRounds(options.callback))
+    starting = _Starting(engine, list(given), parameters, options, rng)
+    descends = options.reduced and isinstance(engine, DenseEngine)
+    return starting.descended(problem) if descends else starting.alternated(problem)
 
 
-def _best_descent(
+def solve_again(
     problem: Problem,
-    engine: DenseEngine,
+    engine: KernelEngine,
     given: Sequence[np.ndarray],
     parameters: Parameters,
     options: SolveOptions,
-    solver: LBFGS,
-    rng: np.random.Generator,
-) -> tuple[Problem, Result]:
-    """The lowest minimum of the reduced objective over all starts; a sample is enough for the spectral start."""
-    X, n = engine.X, len(engine.X)
-    rows = sample_rows(n, STARTED, rng)
-    few, codes = X[rows] - X[rows].mean(axis=0), [one[rows] for one in given]
-    sampled = DenseEngine(few, problem.kernel, indicators(codes, len(rows), parameters.scaling))
-    begun = replace(problem, novelty_weight=for_sample(parameters, len(rows), n).novelty_weight)
-    choose_q = parameters.n_components is None
-    begun, starts = make_starts(begun, sampled, parameters.init, choose_q, options.n_init, rng)
-    problem = replace(problem, n_components=begun.n_components)
-    left = remove_given(few, codes) if codes else few
-    if isinstance(parameters.init, str) and parameters.init == "spectral" and problem.n_clusters > 1 and left.any():
-        simple = alternate_discriminants(left, problem.n_clusters, rng)  # costs of different starts are comparable
-        starts.append((with_columns(few, simple, problem.n_components), None))
-        options = counting(options)
-    if kept := _kept_start(problem, engine, parameters):
-        starts += kept
-        options = counting(options)
-    limited = replace(
-        solver, tol=min(solver.tol, options.tol / 10), max_iter=min(solver.max_iter, options.max_iter), callback=None
-    )
-    callback = options.limits(given)["callback"]
-    best: Result | None = None
-    for W, _ in starts:
-        result = descend(
-            problem,
-            X,
-            engine.given,
-            W,
-            limited,
-            floor=parameters.degree_floor,
-            pull=parameters.pull,
-            callback=callback,
-            rounding=options.rounding,
-            keep=engine.keep,
-            rng=rng,
-        )
-        if best is None or result.history["value"][-1] < best.history["value"][-1]:
-            best = result
-        if result.status is Status.CANCELLED:
-            break
-    assert best is not None
-    return problem, best
+    found: Result,
+) -> Result:
+    """What other rows give, from the W of a result and in the same way."""
+    starting = _Starting(engine, list(given), parameters, replace(options, callback=None), np.random.default_rng(0))
+    if found.objective is None:
+        return starting._part(MOST_EXACT)._alternation(problem, [(found.W, None)])
+    return starting._descent(problem, [found.W], found.objective.floor, options.max_iter, found.objective.anchor)
 
 
-def _kept_start(problem: Problem, engine: ExactEngine, parameters: Parameters) -> list[tuple[Array, Embedding | None]]:
-    """The directions in which what is to be kept differs most, unless directions were passed."""
-    if engine.keep is None or not len(engine.keep[1]) or not isinstance(parameters.init, str):
-        return []
-    X = to_numpy(engine.X)
-    W = kept_directions(X, problem.n_clusters, engine.keep)
-    return [(with_columns(X, W, problem.n_components), None)]
+Starts = list[tuple[Array, Embedding | None]]
 
 
-def build_problem(rank: int, parameters: Parameters, basis: Array | None) -> Problem:
-    """The problem of rows with `rank` coordinates in the basis; q is the rank if it is still to be chosen."""
-    q = min(parameters.n_components or rank, rank)
-    kernel = make_kernel(parameters.kernel, parameters.sigma)
-    return Problem(parameters.n_clusters, q, parameters.novelty_weight, kernel, basis)
+@dataclass(frozen=True)
+class _Starting:
+    """Solutions from all starts on a few rows, and from the best of them on all rows.
 
+    Where no floor of the degrees is set, there are several ways to solve a problem, and none is best for all tables:
+    a floor keeps rows far from all others from being clusters, but joins thin shapes; the paper's alternation has no
+    floor, and finds thin shapes as long as it does not end at outliers. Their values are not comparable, but the
+    normalised cuts of their clusters are. The alternation is taken unless another cut is clearly smaller, so that
+    the paper's parameters give the paper's result.
+    """
 
-def start_on_sample(
-    inside: Array,
-    given: list[np.ndarray],
-    basis: Array | None,
-    parameters: Parameters,
-    n: int,
-    options: SolveOptions,
-    rng: np.random.Generator,
-) -> Parameters:
-    """The parameters with q and a start W from an exact fit of a few of the n rows."""
-    here = for_sample(parameters, len(inside), n)
-    X = np.asarray(inside, dtype=float)
-    problem = build_problem(X.shape[1], here, basis)
-    engine = make_engine(X, problem.kernel, indicators(given, len(X), here.scaling))
-    with fitting_threads(len(inside)):
-        quick = replace(options.on_sample(), reduced=False)
-        problem, result = best_of_starts(problem, engine, given, here, quick, rng)
-    return replace(parameters, n_components=problem.n_components, init=problem.to_table(result.W))
+    engine: KernelEngine
+    given: list[np.ndarray]
+    parameters: Parameters
+    options: SolveOptions
+    rng: np.random.Generator
 
+    def alternated(self, problem: Problem) -> tuple[Problem, Result]:
+        """The best alternation; where the solver may be chosen, on few rows first."""
+        few = self._part(MOST_EXACT) if self.options.alternating else self
+        here, starts = few._starts(few._scaled(problem, self), simple=False)
+        problem, result = replace(problem, n_components=here.n_components), few._alternation(here, starts)
+        if few is self or result.status is Status.CANCELLED:
+            return problem, result
+        return problem, extended(problem, self.engine, result, self.options.rounding, self.rng)
 
-def for_sample(parameters: Parameters, m: int, n: int) -> Parameters:
-    """The parameters with λ adjusted from n to m rows: in the paper's scaling its effect grows with the rows."""
-    factor = n / m if parameters.scaling == "paper" else 1.0
-    return replace(parameters, novelty_weight=factor * parameters.novelty_weight)
+    def descended(self, problem: Problem) -> tuple[Problem, Result]:
+        """The best result on all rows, and the problem with the chosen q."""
+        few, options = self._part(FEW_ROWS), self.options
+        here, starts = few._starts(few._scaled(problem, self))
+        problem = replace(problem, n_components=here.n_components)
+        floor, anchor = self.parameters.degree_floor, starts[0][0]
+        floors: tuple[float, ...] = (FLOOR if floor is None else floor,)
+        if floor is None and self.engine.keep is None:  # a cut says nothing of what is to be kept
+            distinct = len(np.unique(few.engine.X.round(DIGITS), axis=0)) > problem.n_clusters
+            floors = FLOORS if distinct else floors
+        if len(floors) == len(starts) == 1 and self.parameters.pull:  # there is nothing to compare
+            return problem, self._descent(problem, [anchor], floors[0], options.max_iter)
+        found = []
+        if options.alternating and len(floors) > 1 and not self.parameters.pull and not options.cancelled:
+            found.append(few._alternation(here, starts[:1], FEW_ROUNDS))
+        steps = min(options.max_iter, FEW_STEPS)
+        clear = bool(found) and few._cut(here, found[0]) * CLEARER <= NO_CUT  # no other cut can be clearly smaller
+        for floor in () if clear else floors:
+            if not options.cancelled:
+                rough = len(floors) > 1 and floor == FLOOR  # few landmarks are enough for compact clusters
+                found.append(few._descent(here, [W for W, _ in starts], floor, steps, rough=rough))
+        result = found[few._clearest(here, found)]
+        rough = result.objective is not None and result.objective.rough
+        if options.cancelled or (few is self and result.status is Status.CONVERGED and not rough):
+            return problem, result
+        if result.objective is None:
+            some = self._part(MOST_EXACT)
+            result = some._alternation(some._scaled(problem, self), [(result.W, None)])
+            if some is self:
+                return problem, result
+            return problem, extended(problem, self.engine, result, options.rounding, self.rng)
+        return problem, self._descent(problem, [result.W], result.objective.floor, options.max_iter, anchor)
+
+    def _part(self, most: int) -> _Starting:
+        """The same on at most so many rows."""
+        n = len(self.engine.X)
+        if n <= most:
+            return self
+        rows = sample_rows(n, most, self.rng)
+        X, given = self.engine.X[rows], [one[rows] for one in self.given]
+        Y = indicators(given, len(X), self.parameters.scaling)
+        engine = make_engine(X - X.mean(axis=0), self.engine.kernel, Y)
+        if self.engine.keep is not None:
+            engine.keep = self.engine.keep[0][rows], self.engine.keep[1] * n / len(rows)
+        return replace(self, engine=engine, given=given)
+
+    def _scaled(self, problem: Problem, whole: _Starting) -> Problem:
+        """The problem of all rows on these: in the paper's scaling, the effect of λ grows with the rows."""
+        factor = len(whole.engine.X) / len(self.engine.X) if self.parameters.scaling == "paper" else 1.0
+        return replace(problem, novelty_weight=factor * problem.novelty_weight)
+
+    def _starts(self, problem: Problem, simple: bool = True) -> tuple[Problem, Starts]:
+        """All starts, and the problem with the chosen q; the costs of descents from different ones are comparable."""
+        parameters, X = self.parameters, self.engine.X
+        choose_q, n_init = parameters.n_components is None, self.options.n_init
+        problem, starts = make_starts(problem, self.engine, parameters.init, choose_q, n_init, self.rng)
+        spectral, q = isinstance(parameters.init, str) and parameters.init == "spectral", problem.n_components
+        left = remove_given(X, self.given) if self.given else X
+        if simple and spectral and problem.n_clusters > 1 and left.any():
+            starts.append((with_columns(X, alternate_discriminants(left, problem.n_clusters, self.rng), q), None))
+        if self.engine.keep is not None and len(self.engine.keep[1]) and isinstance(parameters.init, str):
+            W = kept_directions(X, problem.n_clusters, self.engine.keep)
+            starts.append((with_columns(X, W, q), None))
+        return problem, starts
+
+    def _alternation(self, problem: Problem, starts: Starts, most: int | None = None) -> Result:
+        """The alternation with the lowest cost, after at most so many rounds from each start."""
+        options, best = self.options, None
+        limits = options.limits(self.given)
+        limits["max_iter"] = min(options.max_iter, most or options.max_iter)
+        for W, embedding in starts:
+            result = solve(
+                problem, self.engine, options.solver, W, embedding, rounding=options.rounding, rng=self.rng, **limits
+            )
+            if best is None or result.cost < best.cost:
+                best = result
+            if result.status is Status.CANCELLED:
+                break
+        assert best is not None
+        return best
+
+    def _descent(
+        self,
+        problem: Problem,
+        starts: list[Array],
+        floor: float,
+        most: int,
+        anchor: Array | None = None,
+        rough: bool = False,
+    ) -> Result:
+        """The lowest minimum over the starts, after at most so many steps from each.
+
+        If the kernel is too narrow for landmarks, the directions are those of fewer rows.
+        """
+        options, solver, before = self.options, self.options.solver, None
+        if len(self.engine.X) > MOST_EXACT and self._is_narrow(problem, starts[0]):
+            some = self._part(MOST_EXACT)
+            before = some._descent(some._scaled(problem, self), starts, floor, most, anchor)
+            starts, most = [before.W], 0
+        solver = solver if isinstance(solver, LBFGS) else LBFGS(tol=options.tol / 10)
+        tol, steps = min(solver.tol, options.tol / 10), min(solver.max_iter, most)
+        best: Result | None = None
+        for W in starts:
+            result = descend(
+                problem,
+                self.engine.X,
+                self.engine.given,
+                W,
+                replace(solver, tol=tol, max_iter=steps, callback=None),
+                floor=floor,
+                anchor=W if anchor is None else anchor,
+                pull=self.parameters.pull,
+                rough=rough,
+                callback=options.limits(self.given)["callback"],
+                rounding=options.rounding,
+                keep=self.engine.keep,
+                rng=self.rng,
+            )
+            if best is None or result.history["value"][-1] < best.history["value"][-1]:
+                best = result
+            if result.status is Status.CANCELLED:
+                break
+        assert best is not None
+        if before is None:
+            return best
+        solved = {name: getattr(before, name) for name in ("X", "gamma", "objective", "history", "status")}
+        return replace(best, **solved)
+
+    def _is_narrow(self, problem: Problem, W: Array) -> bool:
+        """Whether too many landmarks would be needed."""
+        objective = ReducedObjective(self.engine.X, self.engine.given, problem.kernel, problem.n_clusters, 0.0)
+        return not objective.find_landmarks(W, np.random.default_rng(0))
+
+    def _clearest(self, problem: Problem, found: list[Result]) -> int:
+        """The place of the result with the smallest cut; of an alternation, unless another is clearly smaller.
+
+        Clusters of outliers, and those that resemble what is given, are taken only if all are.
+        """
+        if len(found) == 1 or self.options.cancelled:
+            return 0
+        cuts = [self._cut(problem, result) for result in found]
+        best = int(np.argmin(cuts))
+        return best if found[0].objective is not None or cuts[best] < CLEARER * cuts[0] else 0
+
+    def _cut(self, problem: Problem, result: Result) -> float:
+        """The normalised cut of the clusters; infinity for outliers, and for clusters that resemble what is given."""
+        k, labels = problem.n_clusters, result.labels
+        smallest = np.bincount(labels, minlength=k).min() / len(labels)
+        if smallest < fewest(k) or overlap(labels, self.given) > ALTERNATIVE:
+            return np.inf
+        return normalised_cut(problem.kernel.gram(self.engine.X @ result.W), labels, k)

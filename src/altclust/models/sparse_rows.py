@@ -20,7 +20,6 @@ from ..core.feature_weights import told_weights
 from ..core.metrics import one_hot
 from .candidates import Candidate, candidate
 from .fitted_view import FittedView
-from .residuals import GivenMeans
 
 DIRECTIONS = 100  # in which sparse rows are clustered
 MORE = 10  # that are computed beside them, for accuracy
@@ -99,18 +98,13 @@ class Reduced:
 
     def lifted(self, view: FittedView) -> FittedView:
         """A view of the reduced rows, in the columns of the matrix."""
-        means = view.given_means
-        if means is not None:
-            up = self.basis.T
-            means = GivenMeans([m @ up for m in means.means], [w @ up for w in means.weights], means.intercepts)
-        components = view.components @ self.basis.T
+        coordinates = view.coordinates.reduced_from(self.mean, self.basis)
         shares, variances = self.between_shares(view.labels)
+        W = coordinates.to_table(np.eye(view.n_components))
         return replace(
             view,
-            components=components,
-            mean=self.mean,
-            feature_weights=told_weights(shares, view.labels, components.T, variances),
-            given_means=means,
+            coordinates=coordinates,
+            feature_weights=told_weights(shares, view.labels, W, variances),
             engine=f"{view.engine}; {self.told}",
             rule=None,  # of directions, not of columns
             rows=None,
@@ -133,15 +127,3 @@ class Reduced:
         between = np.sum(sums**2 / sizes[:, None], axis=0) - n * self.mean**2
         varied = total > 1e-12 * np.maximum(squares, np.finfo(float).tiny)
         return np.where(varied, np.clip(between / np.where(varied, total, 1.0), 0.0, 1.0), 0.0), total / n
-
-
-def project_sparse(X: Any, view: FittedView) -> Array:
-    """Sparse rows in the learnt directions, shape (n, q)."""
-    Z = X @ view.components.T - view.mean @ view.components.T
-    if view.given_means is None:
-        return Z
-    parts = view.given_means
-    for means, weights, intercepts in zip(parts.means, parts.weights, parts.intercepts, strict=True):
-        guess = np.argmax(X @ weights.T - view.mean @ weights.T + intercepts, axis=1)
-        Z = Z - (means @ view.components.T)[guess]
-    return Z

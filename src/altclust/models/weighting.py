@@ -15,13 +15,13 @@ from scipy import sparse
 from ..base.backend import host
 from ..base.errors import InputError
 from ..base.given_labels import given_frame
-from ..base.known import Known, known_parts, read_known
+from ..base.known import Known, known_frame, known_parts, read_known
 from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
-from ..data.rows import ArrayRows
+from ..data.rows import ArrayRows, SparseRows
 from .candidates import Candidate
 from .fitted_view import FittedView
-from .sparse_rows import check_sparse, project_sparse
+from .sparse_rows import check_sparse
 
 MOST_COPIES = 10_000  # to which weights are scaled if they sum to more, or to four times the rows
 FINE = 2_000  # copies, or twice the rows, to which weights that are not whole numbers are scaled
@@ -142,30 +142,34 @@ class Repeated:
             found.append(replace(part, values=frame))
         return found or None
 
-    def back(self, view: FittedView) -> FittedView:
+    def back(self, view: FittedView, y: Any) -> FittedView:
         """A view of the copies as a view of the rows; its test counts equal rows once, because copies prove nothing."""
         kept, first = np.unique(self.places, return_index=True)
         labels = np.zeros(self.n, dtype=view.labels.dtype)
         labels[kept] = view.labels[first]
         if len(without := self._without):
-            labels[without] = self._predicted(view, without)
+            labels[without] = self._predicted(view, without, y)
         search, searched, shown = view.search, view.searched_labels, view.rows
-        if search is not None and searched is not None:
+        places = None if view.places is None else self.places[view.places]
+        if search is not None and searched is not None and places is not None:
             seen = search.X if shown is None else shown
             parts = [seen, *(np.reshape(codes, (len(codes), -1)) for codes in search.given)]
             once = np.flatnonzero(~pd.DataFrame(np.hstack(parts)).duplicated())
-            search, searched = search.take(once), searched[once]
+            search, searched, places = search.take(once), searched[once], places[once]
             shown = None if shown is None else shown[once]
-        menu = None if view.fit_menu is None else partial(self._menu, view)
-        return replace(view, labels=labels, search=search, searched_labels=searched, rows=shown, fit_menu=menu)
+        menu = None if view.fit_menu is None else partial(self._menu, view, y)
+        return replace(
+            view, labels=labels, search=search, searched_labels=searched, places=places, rows=shown, fit_menu=menu
+        )
 
-    def _predicted(self, view: FittedView, some: np.ndarray) -> Any:
-        if sparse.issparse(self.rows):
-            return view.predict_projected(ArrayRows(project_sparse(self.rows[some], view)))
-        return view.predict(ArrayRows(self.rows[some]))
+    def _predicted(self, view: FittedView, some: np.ndarray, y: Any) -> Any:
+        rows = (SparseRows if sparse.issparse(self.rows) else ArrayRows)(self.rows[some])
+        known = known_frame(host(y) if is_torch_array(y) else y)
+        given = view.codes_of(known)
+        return view.predict(rows if given is None else view.coded(rows, given.iloc[some]))
 
-    def _menu(self, view: FittedView, _: FittedView) -> tuple[Candidate, ...]:
+    def _menu(self, view: FittedView, y: Any, _: FittedView) -> tuple[Candidate, ...]:
         """The candidates of a view of the copies, as views of the rows."""
         assert view.fit_menu is not None
-        found = [(one, self.back(one.view)) for one in view.fit_menu(view)]
+        found = [(one, self.back(one.view, y)) for one in view.fit_menu(view)]
         return tuple(replace(one, labels=back.labels, view=back) for one, back in found)

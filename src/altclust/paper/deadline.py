@@ -66,10 +66,6 @@ class _Watched:
         if W.shape == self.start.shape and (not self.seen or value < self.seen[0][0]):
             self.seen[:] = [(value, W)]
 
-    @property
-    def accuracy(self) -> float:
-        return self.objective.accuracy
-
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
         return self.objective.hessian(W, phi)
 

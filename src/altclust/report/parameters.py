@@ -16,7 +16,7 @@ MEANINGS = {
     "subtract_given": "whether the means of the given clusters were subtracted first",
     "scaling": "how the penalty is scaled",
     "solver": "optimiser of the directions",
-    "engine": "how the kernel was computed",
+    "sample_size": "rows that were fitted; all others are labelled by them",
     "init": "start of the directions",
     "n_init": "number of random starts, where the start is random",
     "rounding": "how clusters were made from the embedding",

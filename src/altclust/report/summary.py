@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
@@ -51,7 +52,6 @@ def summarise(
     listing: Sequence[Sequence[str]] = (),
     command: str | None = None,
     significance: bool = True,
-    certificate: bool = True,
     predicted: bool = False,
 ) -> dict[str, Any]:
     """The content of a report on one view.
@@ -87,8 +87,6 @@ def summarise(
         The command that gives the same result again.
     significance : bool
         Whether to test significance, which takes about as long as the fit if the model has not done it yet.
-    certificate : bool
-        Whether to check that the solver is at a minimum, which takes longer than a fit with all parameters fixed.
     predicted : bool
         Whether these are other rows than those of the fit.
 
@@ -166,7 +164,7 @@ def summarise(
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
-        "drawing": _drawing(model, table, [found, *known], values, ids, clustered, weights),
+        "drawing": _drawing(model, table, [found, *known], values, ids, clustered, weights, known_frame(given)),
         "weights": weights[:MOST_WEIGHTS],
         "told_alone": alone,
         "other_weights": {
@@ -177,7 +175,9 @@ def summarise(
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
         "significance": tested,
-        "certificate": _certificate(model) if certificate else None,
+        "certificate": _certificate(model),
+        "engine": text(model.engine_),
+        "guess_agreement": number(model.guess_agreement_),
         "approximation_error": number(model.approximation_error_),
         "history": {key: [number(v) for v in series] for key, series in model.history_.items()},
         "one_objective": bool(np.isnan(model.history_["change_U"]).all()),
@@ -257,10 +257,12 @@ def _drawing(
     ids: Iterable[Any] | None,
     clustered: pd.DataFrame,
     weights: list[dict[str, Any]],
+    known: pd.DataFrame | None,
 ) -> dict[str, Any]:
     rows = drawn_rows(labellings)
     drawn = table.iloc[rows]
-    Z = np.asarray(model.transform(as_fitted(model, drawn)))
+    given = model._view.codes_of(known)
+    Z = np.asarray(model.transform(as_fitted(model, drawn), None if given is None else given.iloc[rows]))
     X, names = clustered.iloc[rows].to_numpy(dtype=float), list(clustered.columns)
     axes = [axis_name(i + 1, z, X, names) for i, z in enumerate(Z.T[:2])]
     shown = hover_columns(values, {w["name"]: w["weight"] for w in weights})
@@ -324,8 +326,6 @@ def _untested(why: str) -> dict[str, Any]:
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:
-    try:
-        certificate = model.certificate_
-    except InputError:
-        return None
-    return {"verdict": certificate.verdict, "residual": number(certificate.residual)}
+    """The check of the solver, if somebody has asked for it."""
+    found = model._view.certificate
+    return None if found is None else {"verdict": found.verdict, "residual": number(found.residual)}

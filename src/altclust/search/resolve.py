@@ -12,7 +12,6 @@ from ..base.backend import Array
 from ..base.progress import Callback
 from ..base.validation import check_sizes
 from ..core.initialization import check_start, check_subspace
-from ..core.reduced import FLOOR
 from .heuristics import check_outliers, check_sigma, median_distance, number_of_clusters
 from .spec import MOST_ROWS, Parameters, SearchSpec, Spec
 from .tuning import Tuning, search_parameters
@@ -76,7 +75,7 @@ def resolve_parameters(
     if k is None:
         k = number_of_clusters(centred, given, sigma, rng)
     weight = 1.0 if spec.novelty_weight is None else spec.novelty_weight
-    subtract, floor = bool(spec.subtract_given), FLOOR if spec.degree_floor is None else spec.degree_floor
+    subtract, floor = bool(spec.subtract_given), spec.degree_floor
     held = spec.whitening or 0.0, floor, spec.pull or 0.0, spec.subspace, spec.kernel
     parameters = Parameters(k, spec.n_components, sigma, weight, spec.scaling, subtract, spec.init, *held)
     # directions that were passed as init are tested by a search, as if it had found them

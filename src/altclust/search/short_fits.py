@@ -69,7 +69,7 @@ def short_fit(
     n = len(setting.X)
     steps = (ROUGH_STEPS if rough else EXACT_STEPS) if steps is None else steps
     weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
-    problem = Problem(k, W.shape[1], weight, Gaussian(sigma), setting.basis)
+    problem = Problem(k, W.shape[1], weight, Gaussian(sigma))
     result = descend(
         problem,
         setting.X,
@@ -88,7 +88,7 @@ def short_fit(
         n_clusters=k,
         sigma=sigma,
         novelty_weight=weight,
-        W=problem.to_table(result.W),
+        W=result.W if setting.basis is None else setting.basis @ result.W,
         labels=result.labels,
         spectrum=result.values,
         overlap=_overlap(result.labels, spec.given),

@@ -29,7 +29,7 @@ from .obvious import Obvious
 from .screening import WIDE
 from .selection import rank
 from .spec import SearchSpec
-from .trajectories import Trajectory, follow
+from .trajectories import ALTERNATED, FIXED, Trajectory, follow
 from .trials import Trial
 from .witnesses import Witness
 
@@ -239,7 +239,7 @@ def _test(
 def _found_again(spec: SearchSpec, recipe: Recipe, rng: np.random.Generator) -> Trial:
     """The best of the same kind of fit and of two simple ones: a single start may miss a clear view."""
     recipes = [recipe]
-    if recipe.source != "fixed":
+    if recipe.source not in (FIXED, ALTERNATED):
         simple = (
             [Recipe("residual", 0)]
             if spec.fixed.whitening == 0

@@ -72,7 +72,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Parameters:
-    """A spec with all values set; q is None if the spectral start is to choose it."""
+    """A spec with all values set; q is None if the spectral start is to choose it, the floor if several are tried."""
 
     n_clusters: int
     n_components: int | None
@@ -82,7 +82,7 @@ class Parameters:
     subtract_given: bool
     init: str | Array
     whitening: float = 0.0
-    degree_floor: float = FLOOR
+    degree_floor: float | None = FLOOR
     pull: float = 0.0
     subspace: Array | None = None
     kernel: Any = "gaussian"

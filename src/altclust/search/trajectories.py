@@ -98,6 +98,7 @@ SOURCES = {
     "columns": Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.35, 0.0)), columns=True),
     KEPT: Source(True, 0.0, alternate_discriminants, ((0.7, CLOSELY), (0.7, 0.0))),
 }
+FIXED, ALTERNATED = "fixed", "fixed, alternated"  # the spectral start with a fixed σ; then the paper's alternation
 AGAIN = "again"  # residuals, from the directions of the best trials of all sources
 LAST = {"centroids": 1, "joined": 2}  # the seeds of the others do not depend on them
 FOR_MANY = ("residual", "centroids", "half-whitened", KEPT)
@@ -112,7 +113,7 @@ class Trajectory:
     Attributes
     ----------
     source : str
-        One of `SOURCES`, "components" or "fixed".
+        One of `SOURCES`, "components", "fixed" or "fixed, alternated".
     n_clusters : int
     others : tuple of int
         Further numbers of clusters, for the same start.
@@ -127,7 +128,7 @@ def trajectories(spec: SearchSpec) -> list[Trajectory]:
     """The trajectories of a search."""
     k, fixed, n = spec.fixed.n_clusters, spec.fixed, len(spec.X)
     if fixed.sigma is not None and k is not None:
-        return [Trajectory("fixed", k)]
+        return [Trajectory(FIXED, k)]
     left = bool(spec.given) and remove_given(spec.X, spec.given).any()
 
     def allowed(source: Source) -> bool:
@@ -171,7 +172,7 @@ def follow(
     spec: SearchSpec, trajectory: Trajectory, rng: np.random.Generator, only: int | None = None
 ) -> Iterator[Trial]:
     """The trials along a trajectory, one by one, or only that of one stage."""
-    kinds = {"fixed": _fixed, "components": _components, "columns, components": _components}
+    kinds = {FIXED: _fixed, ALTERNATED: _fixed, "components": _components, "columns, components": _components}
     return kinds.get(trajectory.source, _from_source)(spec, trajectory, rng, only)
 
 
@@ -201,9 +202,11 @@ def _fixed(
     X, basis = in_coordinates(spec, subtract, whitening)
     k, q = trajectory.n_clusters, spec.directions(trajectory.n_clusters)
     start = spectral_start(*build_problem(spec, X, k, q, spec.fixed.sigma))
-    floor = FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor
+    W, floor, steps = start.vectors[:, :q], FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor, None
+    if trajectory.source == ALTERNATED:
+        W, floor, steps = _alternated(spec, X, k, W, spec.fixed.sigma), THIN_FLOOR, 0
     setting = Setting(X, basis, subtract, whitening, floor, 0.0)
-    yield short_fit(spec, "fixed", 0, k, setting, start.vectors[:, :q], spec.fixed.sigma, rng, rough=False)
+    yield short_fit(spec, trajectory.source, 0, k, setting, W, spec.fixed.sigma, rng, rough=False, steps=steps)
 
 
 def _from_source(

@@ -255,15 +255,17 @@ def search_parameters(
     first = order[0]
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
-    views = [_parameters(trials[i], basis, subspace, columns, fixed) for i in order]
+    # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
+    loose = min(1.0, MOST_ROWS / len(X))
+    views = [_parameters(trials[i], basis, subspace, columns, fixed, loose) for i in order]
     why = explain(row, table)
     return Tuning(table, views[0], why, float(row["score"]), rows, trials, order, views, spec, seed, rules)
 
 
 def _parameters(
-    trial: Trial, basis: Array | None, subspace: Array | None, columns: Array | None, fixed: Spec
+    trial: Trial, basis: Array | None, subspace: Array | None, columns: Array | None, fixed: Spec, loose: float
 ) -> dict[str, Any]:
-    """The keyword arguments of KDAC that fit this trial on all rows."""
+    """The keyword arguments of KDAC that fit this trial on all rows; loose is a factor of the pull."""
     W = trial.W if basis is None else basis @ trial.W
     own = subspace
     if subspace is not None and columns is not None and trial.source.startswith("columns"):
@@ -277,7 +279,7 @@ def _parameters(
         "subtract_given": trial.subtract_given,
         "whitening": trial.whitening,
         "degree_floor": trial.degree_floor,
-        "pull": max(trial.pull, LOOSELY * max(trial.n_clusters - 1, 1)) if fixed.pull is None else fixed.pull,
+        "pull": loose * max(trial.pull, LOOSELY * max(trial.n_clusters - 1, 1)) if fixed.pull is None else fixed.pull,
         "subspace": own,
         "init": W if subspace is None else subspace @ W,
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pandas as pd
 
 from ..base.errors import InputError
-from ..base.known import Known, is_measured
+from ..base.known import Known, Levels, is_measured
 from .column_types import column_type
 from .values import known_labels
 
@@ -50,6 +50,14 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
         measured = numbers is not None and (kind in MEASURED or (not typed.levels and is_measured(numbers)))
         found[name] = pd.Series(numbers, index=known.index) if measured else known_labels(cells)
     return pd.DataFrame(found, index=known.index)
+
+
+def known_again(frame: pd.DataFrame, levels: Sequence[Levels]) -> pd.DataFrame | None:
+    """The columns of another table that were given to a fit, as `known_columns` read them; None if one is missing."""
+    if not levels or any(one.name not in frame.columns for one in levels):
+        return None
+    types = {one.name: "category" if one.kind == "labels" else "number" for one in levels}
+    return known_columns(frame[[one.name for one in levels]], types)
 
 
 def measured(known: pd.DataFrame | None) -> list[str]:

@@ -241,6 +241,7 @@ def test_folders_that_cannot_be_are_refused_before_the_search(few, altclust):  #
     assert names(few) == before
 
 
+@pytest.mark.slow
 def test_a_file_name_that_is_not_utf_8(few):
     name = os.fsencode(few) + b"/caf\xe9.csv"
     os.rename(few / "few.csv", name)
@@ -336,6 +337,7 @@ def test_a_closed_terminal_counts_as_ctrl_c(folder, word):  # noqa: F811
     assert not searching or names(folder / "altclust-out") == RESULTS
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_closed_while_signals_are_ignored(folder):  # noqa: F811
     """Processes start under ignored signals; a terminal that is closed just then is noticed afterwards."""
     script = (
@@ -362,6 +364,7 @@ def _exit_code_when_closed_at(word: bytes, command: list[str], folder, after: fl
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+@pytest.mark.slow
 def test_nohup_is_obeyed():
     script = (
         "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n"

@@ -28,6 +28,7 @@ def other_origins(url):
     return [EVIL, "null", "http://127.0.0.1:1", "http://localhost", url + ".evil.example", "file://", ""]
 
 
+@pytest.mark.slow
 def test_another_site_cannot_open_the_socket(server):
     assert shake_hands(server.url, server.url) == 101
     assert shake_hands(server.url) == 101  # not a browser

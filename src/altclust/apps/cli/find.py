@@ -38,9 +38,11 @@ Examples:
 
     altclust find customers.csv --given segment --parameters altclust-out/parameters.json
 """
-CHOSEN = ("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given")
-ALSO_CHOSEN = ("whitening", "degree_floor", "pull")  # not in files of earlier versions
-SEARCHING = "Searching for an alternative"
+CHOSEN = (
+    *("n_clusters", "n_components", "sigma", "novelty_weight", "scaling", "subtract_given"),
+    *("whitening", "degree_floor", "pull", "subspace"),
+)
+SEARCHING, CHECKING = "Searching for an alternative", "Checking the solver"
 
 KernelName = StrEnum("KernelName", {name: name for name in KERNELS})  # type: ignore[misc]
 KernelOption = Annotated[KernelName, typer.Option("--kernel", help="Kernel of the fit; see docs/family.md.")]
@@ -51,6 +53,9 @@ KeepOption = Annotated[
 ]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
 View = Annotated[int, typer.Option(min=1, max=MENU, help="Number of the view to take, of those that the search finds.")]
+CertificateOption = Annotated[
+    bool, typer.Option("--certificate", help="Check that the solver is at a minimum; of a sample, with a second one.")
+]
 AllViews = Annotated[
     bool, typer.Option("--all-views", help="Also write a column for each other view that the search finds.")
 ]
@@ -69,6 +74,7 @@ def find(
     view: View = 1,
     all_views: AllViews = False,
     significance: Significance = True,
+    certificate: CertificateOption = False,
     out: Out = Path("altclust-out"),
 ) -> None:
     """Find the best clustering of a table that differs from what you know; write labels, figures and a report.
@@ -115,6 +121,9 @@ def find(
             if tested:
                 model.assess_significance(bar.update, witnesses=task.prepared.others(model))
                 early = bar.interrupted
+            if certificate and not early:
+                bar.stage(CHECKING)
+                model.certificate_  # noqa: B018  (computed on first access)
             bar.write()
             figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
     if options.as_json:
@@ -152,7 +161,6 @@ def read_parameters(
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         chosen = {name: content[name] for name in CHOSEN} | {"init": np.array(list(content["directions"].values()))}
-        chosen |= {name: content[name] for name in ALSO_CHOSEN if name in content}
         columns, scaled = list(content["directions"]), content["standardise"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
@@ -193,7 +201,8 @@ def show_verdict(view: dict[str, Any], task: Task) -> None:
         table.add_row("significance", view["significance"]["verdict"])
         for witness in view["significance"]["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
             table.add_row("", plain(witness["sentence"]))
-    table.add_row("solver check", view["certificate"]["verdict"])
+    if view["certificate"] is not None:
+        table.add_row("solver check", view["certificate"]["verdict"])
     console.print(table)
     if len(view["candidates"]) > 1:
         console.print(menu(view["candidates"]))

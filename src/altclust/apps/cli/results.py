@@ -191,7 +191,8 @@ def _plain_figures(model: KDAC, why: str | None) -> dict[str, Any]:
 
 
 def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
-    certificate = {key: number(v) if isinstance(v, float) else v for key, v in asdict(model.certificate_).items()}
+    found = model._view.certificate
+    certificate = {} if found is None else asdict(found)
     return (
         {"name": name}
         | _plain_figures(model, why)
@@ -202,7 +203,7 @@ def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
             "status": model.status_,
             "engine": model.engine_,
             "approximation_error": model.approximation_error_,
-            "certificate": certificate,
+            "certificate": {key: number(v) if isinstance(v, float) else v for key, v in certificate.items()} or None,
             "significance": None if model._view.significance is None else _significance(model._view.significance),
         }
     )

@@ -95,7 +95,7 @@ def _next_command(options: TableOptions, out: Path) -> str:
 def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]:
     chosen = dict(tuning.parameters)
     directions = np.asarray(chosen.pop("init"))
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in chosen.items()}
+    plain = {n: value.tolist() if isinstance(value, np.generic | np.ndarray) else value for n, value in chosen.items()}
     return plain | {
         "score": tuning.score,
         "reasons": tuning.reasons,

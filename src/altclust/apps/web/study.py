@@ -218,11 +218,11 @@ class Study:
     def summary(self, view: View) -> dict[str, Any]:
         """The summary of a view; rows are numbered from 0."""
         if view not in self._summaries:
-            self._summaries[view] = self.summarise(view, range(len(self.table.frame)), certificate=False)
+            self._summaries[view] = self.summarise(view, range(len(self.table.frame)))
         return self._summaries[view]
 
-    def summarise(self, view: View, ids: Iterable[Any] | None = None, certificate: bool = True) -> dict[str, Any]:
-        """The summary with other row names; the page shows no certificate, for which a slider has no time."""
+    def summarise(self, view: View, ids: Iterable[Any] | None = None) -> dict[str, Any]:
+        """The summary with other row names."""
         return summarise(
             view.model,
             self.prepared.X,
@@ -236,7 +236,6 @@ class Study:
             decisions=self.decisions,
             listing=self.prepared.recipe.listing,
             significance=view.significance is not None,
-            certificate=certificate,
         )
 
     def assess(self, view: View, job: Job) -> Significance | None:

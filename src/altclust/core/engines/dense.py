@@ -7,9 +7,8 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
-from ...base.backend import Array, accuracy_of, into, like, to_numpy
+from ...base.backend import Array
 from ..kernels import Gaussian
 from ..linalg.eigen import leading_eigenvectors
 from ..problem import Embedding, Gamma, no_columns, tall_weights
@@ -34,9 +33,7 @@ class DenseEngine:
     Parameters
     ----------
     X : array, shape (n, d)
-        Centred rows, float32 or float64, of any library of the array API standard and on any of its devices. Arrays of
-        n rows (γ's F, U, the degrees) have the same library, device and dtype; small ones (W, Z, Φ, gradients,
-        eigenvalues) are numpy arrays.
+        Centred rows.
     kernel : Gaussian
     given : array, shape (n, c), optional
         Centred indicators of the given clusterings, see `altclust.core.problem.indicators`.
@@ -47,8 +44,6 @@ class DenseEngine:
         self.kernel = kernel
         self.keep: tuple[Array, Array] | None = None
         self.given = no_columns(X) if given is None else given
-        self.accuracy = accuracy_of(X)
-        self._xp = array_namespace(X)
         self._memory = _Memory()
 
     def beside(self, given: Array) -> DenseEngine:
@@ -66,65 +61,60 @@ class DenseEngine:
         spare = self._memory.spare
         if name not in spare:
             n = self.X.shape[0]
-            spare[name] = self._xp.empty((n, n), dtype=self.X.dtype, device=device(self.X))
+            spare[name] = np.empty((n, n))
         return spare[name]
-
-    def _project(self, W: Array) -> Array:
-        """X W, on the device."""
-        return self.X @ like(W, self.X)
 
     def _gram(self, W: Array) -> Array:
         last = self._memory.gram
         if last is None or not np.array_equal(last[0], W):
-            last = self._memory.gram = (W.copy(), self.kernel.gram(self._project(W), out=self._buffer("K")))
+            last = self._memory.gram = (W.copy(), self.kernel.gram(self.X @ W, out=self._buffer("K")))
         return last[1]
 
     def degrees(self, W: Array) -> Array:
         """K 1, shape (n,)."""
-        return self._xp.sum(self._gram(W), axis=1)
+        return np.sum(self._gram(W), axis=1)
 
     def value(self, W: Array, gamma: Gamma) -> float:
         """Σ γ_ij K_ij = Σ_l s_l f_lᵀ K f_l."""
-        return float(to_numpy(self._xp.sum(gamma.F * (self._gram(W) @ gamma.F), axis=0)) @ gamma.s)
+        return float(np.sum(gamma.F * (self._gram(W) @ gamma.F), axis=0) @ gamma.s)
 
     def _psi(self, W: Array, gamma: Gamma) -> tuple[Array, Array]:
         """Ψ = γ ∘ K and its row sums, which add up to Σ γ_ij K_ij."""
         last = self._memory.psi
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
-            xp, F = self._xp, gamma.F
-            psi = into(xp, xp.matmul, F * like(gamma.s, F), F.T, out=self._buffer("psi"))
+            psi = np.matmul(gamma.F * gamma.s, gamma.F.T, out=self._buffer("psi"))
             psi *= self._gram(W)
-            last = self._memory.psi = (W.copy(), gamma, psi, xp.sum(psi, axis=1))
+            last = self._memory.psi = (W.copy(), gamma, psi, np.sum(psi, axis=1))
         return last[2], last[3]
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W) W, without the n²d product that Φ needs."""
         psi, sums = self._psi(W, gamma)
-        return float(self._xp.sum(sums)), self._laplacian(psi, sums, self._project(W))
+        return float(np.sum(sums)), self._laplacian(psi, sums, self.X @ W)
 
     def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
         """Σ γ_ij K_ij and Φ(W) = (2/σ²) Xᵀ (diag(Ψ1) − Ψ) X."""
         psi, sums = self._psi(W, gamma)
         phi = self._laplacian(psi, sums, self.X)
-        return float(self._xp.sum(sums)), (phi + phi.T) / 2
+        return float(np.sum(sums)), (phi + phi.T) / 2
 
     def _laplacian(self, psi: Array, sums: Array, A: Array) -> Array:
         """(2/σ²) Xᵀ (diag(Ψ1) − Ψ) A = (1/σ²) Σ Ψ_ij (x_i − x_j)(a_i − a_j)ᵀ."""
-        return 2 * self.kernel.precision * to_numpy(self.X.T @ (sums[:, None] * A - psi @ A))
+        return 2 * self.kernel.precision * (self.X.T @ (sums[:, None] * A - psi @ A))
 
     def hessian(self, W: Array, gamma: Gamma, phi: Array) -> Callable[[Array], Array]:
         """Z -> (1/σ²) Σ Ψ_ij [A_ij Z − Tr(Zᵀ A_ij W) A_ij W / σ²], the paper's directional derivative."""
-        xp, rows = self._xp, self._project(W)
-        ones = xp.ones((rows.shape[0], 1), dtype=rows.dtype, device=device(rows))
+        rows = self.X @ W
+        ones = np.ones((len(rows), 1))
 
         def product(Z: Array) -> Array:
-            moved = self._project(Z)
-            dots = xp.sum(rows * moved, axis=1)[:, None]
+            moved = self.X @ Z
+            dots = np.sum(rows * moved, axis=1)[:, None]
             # Tr(Zᵀ A_ij W) = (xᵢ−xⱼ)ᵀW · (xᵢ−xⱼ)ᵀZ for all pairs, again as one product
-            left, right = xp.concat([rows, moved, dots, ones], axis=1), xp.concat([-moved, -rows, ones, dots], axis=1)
-            twist = into(xp, xp.matmul, left, right.T, out=self._buffer("scratch"))
+            left, right = np.hstack([rows, moved, dots, ones]), np.hstack([-moved, -rows, ones, dots])
+            twist = np.matmul(left, right.T, out=self._buffer("scratch"))
             twist *= self._psi(W, gamma)[0]  # cached, or computed again if W has changed
-            bent = self._laplacian(twist, xp.sum(twist, axis=1), rows)
+            bent = self._laplacian(twist, np.sum(twist, axis=1), rows)
             return phi @ Z - self.kernel.precision * bent
 
         return product
@@ -133,17 +123,17 @@ class DenseEngine:
         """Σ |γ_ij| K_ij ‖x_i − x_j‖⁴."""
         psi, _ = self._psi(W, gamma)
         squared = float(2 * self.kernel.sigma**2) * self.kernel.exponent(self.X, self.X)  # minus the squared distance
-        return float(self._xp.sum(self._xp.abs(psi) * squared**2))
+        return float(np.sum(np.abs(psi) * squared**2))
 
     def embed(self, W: Array, k: int, start: Embedding | None = None) -> Embedding:
         """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H."""
-        xp, K = self._xp, self._gram(W)
-        degrees = xp.sum(K, axis=1)
-        scale = 1 / xp.sqrt(degrees)
-        Q = into(xp, xp.multiply, K, scale, out=self._buffer("scratch"))
+        K = self._gram(W)
+        degrees = np.sum(K, axis=1)
+        scale = 1 / np.sqrt(degrees)
+        Q = np.multiply(K, scale, out=self._buffer("scratch"))
         Q *= scale[:, None]
-        means = xp.mean(Q, axis=0)
-        half = xp.mean(means) / 2
+        means = np.mean(Q, axis=0)
+        half = np.mean(means) / 2
         Q -= means - half
         Q -= means[:, None] - half
         values, U = leading_eigenvectors(Q, k, None if start is None else start.U)

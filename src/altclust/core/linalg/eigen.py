@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_namespace
 from scipy.linalg import LinAlgError, eigh, get_lapack_funcs
 from scipy.sparse.linalg import lobpcg
 
-from ...base.backend import Array, like, to_numpy
+from ...base.backend import Array
 from .krylov import GUARDS, Ritz, krylov, leading_ritz, ritz
 
 METHODS = ("auto", "full", "subset", "lobpcg", "power")
@@ -36,9 +35,8 @@ def lapack_subset(A: Array, low: int, high: int) -> tuple[Array, Array]:
 
 def fix_signs(V: Array) -> Array:
     """Flip the sign of columns so that their entry of largest modulus is positive."""
-    xp = array_namespace(V)
-    pivots = V[xp.argmax(xp.abs(V), axis=0), xp.arange(V.shape[1], device=device(V))]
-    return V * (1 - 2 * xp.astype(pivots < 0, V.dtype))
+    pivots = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
+    return np.where(pivots < 0, -V, V)
 
 
 def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, method: str = "auto") -> tuple[Array, Array]:
@@ -147,8 +145,7 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     returns wrong eigenvectors: it missed copies in a third of such trials. A small σ makes them crowd below 1, where
     Krylov spaces of Q converge very slowly. So three methods are tried in turn: a block Krylov space of Q; one of
     (pole − Q)⁻¹ with a pole just above the spectrum, which separates close eigenvalues for one Cholesky factorisation
-    (a fifth of LAPACK's cost); and LAPACK. The second needs numpy: the array API has no solver that reuses a Cholesky
-    factor.
+    (a fifth of LAPACK's cost); and LAPACK.
 
     Parameters
     ----------
@@ -161,26 +158,21 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
 
     Returns
     -------
-    values : numpy array, shape (k,)
-        Descending, in double precision.
+    values : array, shape (k,)
+        Descending.
     vectors : array, shape (n, k)
-        In the array library, on the device and of the dtype of Q.
     """
-    xp, n = array_namespace(Q), Q.shape[0]
+    n = len(Q)
     k = min(k, n)
     block = _first_block(Q, k, start)
     if n > max(FEW, 25 * block.shape[1]):
         found = ritz(Q.__matmul__, krylov(Q.__matmul__, block, 5), k)
-        if found.error > ANGLE and is_numpy_namespace(xp):
+        if found.error > ANGLE:
             found = _inverse_ritz(Q, found, k)
         if found.error <= ANGLE:
-            return to_numpy(found.values[:k]), fix_signs(found.vectors[:, :k])
-    if is_numpy_namespace(xp):
-        values, V = lapack_subset(Q, n - k, n - 1)
-    else:
-        values, V = xp.linalg.eigh(Q)
-        values, V = values[n - k :], V[:, n - k :]
-    return to_numpy(values)[::-1], fix_signs(xp.flip(V, axis=1))
+            return found.values[:k], fix_signs(found.vectors[:, :k])
+    values, V = lapack_subset(Q, n - k, n - 1)
+    return values[::-1], fix_signs(V[:, ::-1])
 
 
 def follow_eigenvectors(
@@ -213,14 +205,14 @@ def follow_eigenvectors(
 
 
 def _first_block(Q: Array, k: int, start: Array | None) -> Array:
-    """The first block of the Krylov space: the same numbers in every array library, so that all give the same U."""
-    xp, n = array_namespace(Q), Q.shape[0]
-    guards = like(np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS)), Q)
+    """The first block of the Krylov space."""
+    n = len(Q)
+    guards = np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS))
     if start is None:
         return guards
     # an exactly invariant start would end the Krylov space at once, even if it is not the leading one
-    noise = 1e-6 * np.random.default_rng(1).standard_normal(tuple(start.shape)) / np.sqrt(n)
-    return xp.concat([like(start, Q) + like(noise, Q), guards], axis=1)
+    noise = 1e-6 * np.random.default_rng(1).standard_normal(start.shape) / np.sqrt(n)
+    return np.hstack([start + noise, guards])
 
 
 FEW = 500  # rows up to which LAPACK is faster than Krylov spaces

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
+import numpy as np
 
 from ...base.backend import Array
 
@@ -41,32 +41,30 @@ def ritz(apply: Callable[[Array], Array], basis: Array, k: int) -> Ritz:
 
 def _rayleigh(basis: Array, image: Array, k: int) -> tuple[Ritz, Array, Array]:
     """The leading Ritz pairs from image = Q basis, the images of their vectors, the rotation to all Ritz vectors."""
-    xp = array_namespace(basis)
     small = basis.T @ image
-    values, T = xp.linalg.eigh((small + small.T) / 2)
-    values, T = xp.flip(values)[: k + GUARDS], xp.flip(T, axis=1)
+    values, T = np.linalg.eigh((small + small.T) / 2)
+    values, T = np.flip(values)[: k + GUARDS], np.flip(T, axis=1)
     vectors, images = basis @ T[:, : k + GUARDS], image @ T[:, : k + GUARDS]
     gap = float(values[k - 1] - values[k])
-    residual = xp.linalg.vector_norm(images[:, :k] - vectors[:, :k] * values[:k])
+    residual = np.linalg.norm(images[:, :k] - vectors[:, :k] * values[:k])
     return Ritz(values, vectors, float(residual) / max(gap, 1e-300)), images, T
 
 
 def krylov(apply: Callable[[Array], Array], block: Array, depth: int) -> Array:
     """An orthonormal basis of the span of block, A block, …, A^(depth−1) block, where apply is B -> A B."""
-    xp = array_namespace(block)
-    dependent = 4500 * float(xp.finfo(block.dtype).eps)  # 1e-12 in double precision
-    blocks = [xp.linalg.qr(block)[0]]
+    dependent = 4500 * np.finfo(float).eps  # 1e-12
+    blocks = [np.linalg.qr(block)[0]]
     for _ in range(depth - 1):
         fresh = apply(blocks[-1])
-        basis = xp.concat(blocks, axis=1)
+        basis = np.hstack(blocks)
         for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
             fresh = fresh - basis @ (basis.T @ fresh)
-        fresh, R = xp.linalg.qr(fresh)
-        sizes = xp.abs(xp.linalg.diagonal(R))
-        if float(xp.min(sizes)) < dependent * float(xp.max(sizes)):
+        fresh, R = np.linalg.qr(fresh)
+        sizes = np.abs(np.diagonal(R))
+        if float(np.min(sizes)) < dependent * float(np.max(sizes)):
             break
         blocks.append(fresh)
-    return xp.concat(blocks, axis=1)
+    return np.hstack(blocks)
 
 
 def leading_ritz(
@@ -104,24 +102,23 @@ def leading_ritz(
     -------
     Ritz
     """
-    xp = array_namespace(block)
-    basis = xp.linalg.qr(block)[0]
+    basis = np.linalg.qr(block)[0]
     image = apply(basis)
     found, images, T = _rayleigh(basis, image, k)
     for spent in range(1, most):
         if found.error <= error and spent >= least:
             break
         residuals = images - found.vectors * found.values
-        sizes = xp.linalg.vector_norm(residuals, axis=0)
-        fresh = residuals[:, sizes > 1e-13 * xp.max(xp.abs(found.values))]
+        sizes = np.linalg.norm(residuals, axis=0)
+        fresh = residuals[:, sizes > 1e-13 * np.max(np.abs(found.values))]
         if fresh.shape[1] == 0:
             break
         for _ in range(2):  # once more: one pass of Gram–Schmidt leaves rounding behind
-            fresh = xp.linalg.qr(fresh - basis @ (basis.T @ fresh))[0]
+            fresh = np.linalg.qr(fresh - basis @ (basis.T @ fresh))[0]
         if basis.shape[1] + fresh.shape[1] > depth * (k + GUARDS):
             thick = T[:, : basis.shape[1] // 3]
             basis, image = basis @ thick, image @ thick
-        basis = xp.concat([basis, fresh], axis=1)
-        image = xp.concat([image, apply(fresh)], axis=1)
+        basis = np.hstack([basis, fresh])
+        image = np.hstack([image, apply(fresh)])
         found, images, T = _rayleigh(basis, image, k)
     return found

@@ -99,7 +99,7 @@ def _step(objective: Objective, W: Array, value: float, phi: Array, target: Arra
         rise = objective.value(trial) - value
         if rise < 0 and rise <= SUFFICIENT * t * slope:
             return trial
-        if t < max(SHORTEST, 0.1 * objective.accuracy) or -slope * t <= 1e-15 * abs(value):
+        if t < SHORTEST or -slope * t <= 1e-15 * abs(value):
             return None
         # the minimum of the parabola through F(0), F'(0), F(t), limited to 0.1 t to 0.5 t
         t = min(max(-slope * t * t / (2 * (rise - slope * t)), 0.1 * t), 0.5 * t)

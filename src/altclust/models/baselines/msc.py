@@ -106,7 +106,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         q = self._width(inside.shape[1], views + bool(given))
         kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
         Y = indicators(given, n)
-        problem = Problem(k, q, self.novelty_weight, kernel, basis)
+        problem = Problem(k, q, self.novelty_weight, kernel)
         engine = DenseEngine(inside, kernel)
         starts = [_principal(X, group, q, rng) for group in _groups(X, views, rng)]
         W = [start if basis is None else np.linalg.qr(basis.T @ start)[0] for start in starts]
@@ -121,7 +121,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 moved, W[v] = max(moved, subspace_distance(W[v], found[v].W)), found[v].W
             if moved < REST:
                 break
-        self.components_ = [problem.to_table(w).T for w in W]
+        self.components_ = [(w if basis is None else basis @ w).T for w in W]
         self.views_ = np.column_stack([result.labels for result in found])
         self.qualities_ = np.array([result.quality for result in found])
         self._maps = [result.kernel_map for result in found]

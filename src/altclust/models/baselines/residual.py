@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from ...base.backend import Array
 from ...base.errors import InputError
 from ...base.given_labels import check_given
+from ...base.known import Levels
 from ...base.validation import centre, check_rows, column_names
+from ...core.guess import Guess
 from ...core.problem import remove_given, row_space
-from ..residuals import GivenMeans
+from ...data.rows import ArrayRows
+from ...data.sums import given_effects
 from .base import Baseline, kmeans
 
 
@@ -28,20 +31,23 @@ class _Explained:
     def __init__(self, X: Array, given: list[np.ndarray]) -> None:
         self.rest = remove_given(X, given) if given else X
         inside, self.basis = row_space(X)
+        levels = [Levels("given", "labels", int(codes.max()) + 1) for codes in given]
+        coded = ArrayRows(inside, np.column_stack([np.zeros((len(X), 0), dtype=int), *given]))
+        self.effects = given_effects(coded, inside.mean(axis=0), levels) if given else []
         try:
-            self.means = GivenMeans.fit(inside, given) if given else None
+            self.guess = Guess.fit(inside, given, np.zeros_like(inside)) if given else None
             self.guessable = True
         except InputError:
-            self.means, self.guessable = None, False
+            self.guess, self.guessable = None, False
 
     def remove(self, X: Array) -> Array:
         """New centred rows without this part."""
         if not self.guessable:
             raise InputError("given has too few known labels to predict the cluster of a new row: pass more of them.")
-        if self.means is None:
+        if self.guess is None:
             return X
         inside = X if self.basis is None else X @ self.basis
-        explained = inside - self.means.remove(inside)
+        explained = self.guess.effect(inside, self.effects)
         return X - (explained if self.basis is None else explained @ self.basis.T)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ...base.backend import Array
-from ..kernels import Gaussian
+from ..base.backend import Array
+from .kernels import Gaussian
 
 PROPOSED = 48  # pivots per draw
 

@@ -1,4 +1,4 @@
-"""Rows without what is given; for new rows, the given cluster, or the effect of a measurement, is predicted."""
+"""What is given about new rows, guessed from the rows themselves."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.covariance import ledoit_wolf
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
-from ..core.kernels import Gaussian
-from ..core.metrics import one_hot
-from ..core.problem import indicators, row_space
+from .kernels import Gaussian
+from .metrics import one_hot
+from .problem import row_space
 
 PREDICTORS = 300  # rows from whose neighbourhood the effect of a measurement is predicted
 ROUNDING = 1e-9  # added to the variances of standardised columns
@@ -22,40 +22,31 @@ RIDGE = 1e-2  # relative to the mean eigenvalue of their kernel
 
 
 @dataclass(frozen=True)
-class GivenMeans:
-    """The means to subtract from a row; a linear discriminant predicts its given cluster from the row itself.
+class Guess:
+    """Linear discriminants for given clusterings, and a smooth function of the row for given measurements.
 
     Attributes
     ----------
-    means : list of arrays, shape (c, d)
-        One per given clustering: the effect of each of its clusters on a centred row.
-    weights, intercepts : lists of arrays, shapes (c, d) and (c,)
-        The cluster of a row is where ``weights @ row + intercepts`` is largest.
+    weights, intercepts : tuples of arrays, shapes (c, d) and (c,)
+        One per given clustering: the code of a centred row is where ``weights @ row + intercepts`` is largest.
     measured : Effect or None
         Predicts what all given measurements add to a row.
     """
 
-    means: list[Array]
-    weights: list[Array]
-    intercepts: list[Array]
+    weights: tuple[Array, ...]
+    intercepts: tuple[Array, ...]
     measured: Effect | None = None
 
     @classmethod
-    def fit(cls, X: Array, given: Sequence[np.ndarray]) -> GivenMeans:
-        """From the centred rows X and what is given: codes, −1 for unknown, or features of measurements."""
-        measured = [features for features in given if features.ndim == 2]
-        given = [codes for codes in given if codes.ndim == 1]
-        Y = indicators([*given, *measured], len(X), "paper")
-        effects = np.linalg.lstsq(Y, X, rcond=None)[0]
-        A = indicators(measured, len(X), "paper")
-        smooth = Effect.fit(X, A @ effects[len(effects) - A.shape[1] :]) if measured else None
+    def fit(cls, X: Array, given: Sequence[np.ndarray], smooth: Array) -> Guess:
+        """From centred rows X, what is given (codes, or features), and what measurements add to X, shape (n, d)."""
         inside, basis = row_space(X) if X.shape[1] > 2 * len(X) else (X, None)  # no covariance of thousands of columns
-        means, weights, intercepts = [], [], []
+        weights, intercepts = [], []
         for codes in given:
+            if codes.ndim == 2:
+                continue
             known = codes >= 0
             present, sizes = np.unique(codes[known], return_counts=True)
-            own, effects = effects[: len(sizes)], effects[len(sizes) :]
-            means.append(_by_code(own - sizes @ own / max(sizes.sum(), 1), present, 0.0))
             if known.sum() <= len(sizes):
                 raise InputError(
                     f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
@@ -65,18 +56,21 @@ class GivenMeans:
             if basis is not None:
                 coefficients = coefficients @ basis.T
             weights.append(_by_code(coefficients, present, 0.0))
-            intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never predicted
-        return cls(means, weights, intercepts, smooth)
+            intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never guessed
+        measured = any(one.ndim == 2 for one in given)
+        return cls(tuple(weights), tuple(intercepts), Effect.fit(X, smooth) if measured else None)
 
-    def remove(self, X: Array) -> Array:
-        """The centred rows X minus the means of their predicted clusters, and the predicted effect of measurements."""
-        xp, rows = array_namespace(X), X
-        if self.measured is not None:
-            rows = rows - self.measured.predict(X)
-        for means, weights, intercepts in zip(self.means, self.weights, self.intercepts, strict=True):
-            guess = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
-            rows = rows - xp.take(like(means, X), guess, axis=0)
-        return rows
+    def effect(self, X: Array, effects: Sequence[Array]) -> Array:
+        """What the guessed clusters and measurements add to the centred rows X.
+
+        effects are those of each given clustering, shape (c + 1, d).
+        """
+        xp = array_namespace(X)
+        total = xp.zeros_like(X) if self.measured is None else self.measured.predict(X)
+        for table, weights, intercepts in zip(effects, self.weights, self.intercepts, strict=True):
+            codes = xp.argmax(X @ like(weights, X).T + like(intercepts, X), axis=1)
+            total = total + xp.take(like(table, X), codes, axis=0)
+        return total
 
 
 def _discriminant(X: Array, codes: np.ndarray, sizes: np.ndarray) -> tuple[Array, Array]:
