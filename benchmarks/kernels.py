@@ -28,7 +28,7 @@ def main(seeds: int = SEEDS) -> None:
         for seed in range(seeds):
             data = family(name, seed)
             k = len(set(data.alternative))
-            fixed = tune(data.X, data.given, n_clusters=k, random_state=seed).parameters
+            fixed = tune(data.X, data.given, n_clusters=k).parameters
             models = {"one objective": KDAC(**fixed, random_state=seed)}
             models |= {kernel: KDAC(**fixed, kernel=kernel, solver="ism", random_state=seed) for kernel in KERNELS}
             for kernel, model in models.items():

@@ -119,7 +119,7 @@ def sample(n: int = 60_000, seeds: int = 3) -> Iterator[str]:
     for name, X, given, hidden in tables:
         k, rows = len(np.unique(hidden)), []
         for seed in range(seeds):
-            start = tune(X[:3000], given[:3000], n_clusters=k, random_state=seed).parameters
+            start = tune(X[:3000], given[:3000], n_clusters=k).parameters
             fits = []
             for m, loose in [(m, True) for m in numbers] + [(m, False) for m in whole]:
                 pull = start["pull"] * 3000 / (m if loose else 400)

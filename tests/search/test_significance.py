@@ -8,14 +8,13 @@ from tests.conftest import some
 
 from altclust import KDAC, InputError
 from altclust.datasets import views
-from altclust.search import significance
+from altclust.search import halves
+from altclust.search.halves import Carried
 from altclust.search.null_rows import Marginal, NullRows, one_peak
 from altclust.search.significance import (
     FEWEST_ROWS,
     Answer,
     AssessOptions,
-    Carried,
-    Recipe,
     Significance,
     _combined,
     assess,
@@ -100,7 +99,7 @@ def test_single_precision_gives_the_same_clusters_and_score(monkeypatch):
     trial = SimpleNamespace(sigma=0.5, labels=labels, n_clusters=3)
     other = rows + 0.3 * rng.standard_normal(rows.shape)
     single = Carried(trial, rows)
-    monkeypatch.setattr(significance, "FAR", 0.0)
+    monkeypatch.setattr(halves, "FAR", 0.0)
     double = Carried(trial, rows)
     assert (single.rows.dtype, double.rows.dtype) == (np.float32, np.float64)
     assert single.score(other)[0] == pytest.approx(double.score(other)[0], abs=1e-3)
@@ -146,7 +145,7 @@ def test_progress_counts_the_halves():
     spec = SearchSpec(data.X, [data.given], Spec(3, sigma=1.0))
     seen = []
     few = AssessOptions(splits=2, draws=9)
-    fixed = Recipe("fixed", 0)
+    fixed = "fixed"
     first = assess(spec, data.alternative, fixed, few, rng=np.random.default_rng(0), progress=seen.append)
     assert [(p.stage, p.done, p.total) for p in seen] == [("test", done, 4) for done in range(1, 5)]
     again = assess(spec, data.alternative, fixed, few, rng=np.random.default_rng(0))
@@ -173,8 +172,8 @@ def test_many_clusters_are_tested_with_more_rows_than_few_are():
     data = views(120, ("blobs", "blobs"), (4, 2), random_state=0)
     model = KDAC(4, n_components=2, sigma=1.0, random_state=0).fit(data.X)
     few = AssessOptions(rows=60, splits=1, draws=19)
-    spec, recipe = SearchSpec(data.X - data.X.mean(axis=0), [], Spec(n_clusters=4, sigma=1.0)), Recipe("fixed", 0)
-    assert not np.isnan(assess(spec, model.labels_, recipe, few, rng=np.random.default_rng(0)).p_value)
+    spec = SearchSpec(data.X - data.X.mean(axis=0), [], Spec(n_clusters=4, sigma=1.0))
+    assert not np.isnan(assess(spec, model.labels_, "fixed", few, rng=np.random.default_rng(0)).p_value)
 
 
 @pytest.mark.parametrize("asked", [True, False])

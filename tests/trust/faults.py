@@ -42,7 +42,7 @@ OLD = b"of an earlier run"
 FIND = ("find", "few.csv", "--given", "segment", "--clusters", "2", "--sigma", "1", "--no-significance")
 COMMANDS = {
     "find": (*FIND, "--out", "out", "--force"),
-    "tune": ("tune", "few.csv", "--given", "segment", "--clusters", "2", "--resume", "kept", "--out", "out", "--force"),
+    "tune": ("tune", "few.csv", "--given", "segment", "--clusters", "2", "--out", "out", "--force"),
     "views": ("views", "few.csv", "--given", "segment", "-n", "1", "--no-significance", "--out", "out", "--force"),
     "compare": ("compare", "few.csv", "--clusters", "2", "--methods", "Residual", "--out", "out", "--force"),
     "report": ("report", "results", "--to", "out/report.html", "--force"),
@@ -306,13 +306,12 @@ def resumed(name: str, folder: Path, rng: np.random.Generator) -> None:
         shutil.copytree(folder / "out", folder.parent / f"undisturbed {name}")
         known.write_text(json.dumps(seconds))
         shutil.rmtree(folder / "out")
-        shutil.rmtree(folder / "kept", ignore_errors=True)
     process = begin(name, folder)
     at_random(process, json.loads(known.read_text()), folder, rng)
     send(process, signal.SIGKILL)
     ended(process)
     assert_whole(folder)
-    finished = folder.rglob("*_*.json" if name == "reproduce" else "kept/[!.]*.npz")
+    finished = folder.rglob("*_*.json")
     parts = {path: path.stat().st_mtime_ns for path in finished}
     again = run(name, folder)
     assert again.code == 0, again.said
@@ -413,8 +412,7 @@ def full(name: str, folder: Path, rng: np.random.Generator) -> None:
         (place / "ballast").write_bytes(bytes(shutil.disk_usage(place).free - room))
         own = {"report": ("--to", f"{out}/report.html"), "save": (f"{out}/model.npz",)}
         target = own.get(name, ("--out", str(out)))
-        more = ("--resume", str(place / "kept")) if name == "tune" else ()
-        done = run(name, folder, *target, *more)
+        done = run(name, folder, *target)
         assert done.code == 1, (room, done.said)
         assert_sentence(done)
         assert str(place) in done.said, done.said
@@ -452,7 +450,7 @@ def read_only(name: str, folder: Path, rng: np.random.Generator) -> None:
     """A folder that cannot be written to is refused before the work begins."""
     results(name, folder)
     with locked(folder) as place:
-        option = {"report": "--to", "tune": "--resume"}.get(name, "--out")
+        option = "--to" if name == "report" else "--out"
         done = run(name, folder, option, str(place / "out" if name != "report" else place / "report.html"))
         assert done.code == 2, done.said
         assert_sentence(done)
@@ -679,7 +677,7 @@ def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
     mark = f"{os.getpid()}-{rng.integers(2**31)}"
     process = start(*ORPHANS[name], "--out", "out", cwd=folder, ALTCLUST_MARK=mark)
     # joblib's processes are watched from their first task on; before it, they end when they have been idle for minutes
-    wait_for(lambda: len(family(mark)) >= 2 and (name != "tune" or any(folder.glob("kept/*.npz"))), process)
+    wait_for(lambda: len(family(mark)) >= 2, process)
     time.sleep(rng.uniform(0.1, 1))
     started = set(family(mark)) - {process.pid}
     assert started, "nothing was started"
@@ -693,7 +691,7 @@ def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
 
 ORPHANS = {
     "compare": ("compare", "few.csv", "--given", "segment"),
-    "tune": ("tune", "few.csv", "--given", "segment", "--rule", "paper", "--jobs", "2", "--resume", "kept"),
+    "tune": ("tune", "few.csv", "--given", "segment", "--rule", "paper", "--jobs", "2"),
 }
 
 
@@ -747,7 +745,7 @@ def nobody_reads(folder: Path, rng: np.random.Generator) -> None:
 Scenario = Callable[[Path, np.random.Generator], None]
 SCENARIOS: dict[str, Scenario] = {
     **{f"killed: {name}": partial(killed, name) for name in ("find", "views", "compare", "report", "save")},
-    **{f"killed and resumed: {name}": partial(resumed, name) for name in ("tune", "reproduce")},
+    **{f"killed and resumed: {name}": partial(resumed, name) for name in ("reproduce",)},
     "killed: download": killed_download,
     **{f"full disk: {name}": partial(full, name) for name in ("find", "tune", "views", "save", "reproduce", "report")},
     **{f"files too large: {name}": partial(too_large, name) for name in ("find", "tune")},

@@ -175,22 +175,8 @@ def models() -> tuple[bytes, ...]:
 
 
 @cache
-def kept() -> bytes:
-    """The trials of one trajectory of a search."""
-    import tempfile
-
-    from altclust.search.checkpoints import Checkpoints
-    from altclust.search.trajectories import Trajectory, run
-
-    with tempfile.TemporaryDirectory() as folder:
-        residual = Trajectory("residual", 2)
-        Checkpoints(Path(folder), search(), 0).write(residual, run(search(), residual, 0)[:2])
-        return Path(folder, "residual-2.npz").read_bytes()
-
-
-@cache
 def honest() -> dict[str, list[bytes]]:
-    """Valid files by their suffix; models and trials by a name of their own."""
+    """Valid files by their suffix; models by a name of their own."""
     text = rows().to_csv(index=False)
     numbers = rows()[["b", "c"]].to_numpy()
     tables = [arrow_table(), pa.Table.from_pandas(rows())]
@@ -212,7 +198,6 @@ def honest() -> dict[str, list[bytes]]:
         "npy": [npy(numbers), npy(np.asfortranarray(numbers)), npy(numbers.astype("i2")), npy(numbers.astype("U5"))],
         "npz": [packed.getvalue(), plain.getvalue()],
         "model": list(models()),
-        "kept": [kept()],
     }
 
 

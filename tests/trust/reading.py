@@ -105,16 +105,6 @@ def _model(path: Path) -> None:
     assert set(labels) <= set(range(model.n_clusters_))
 
 
-def _kept(path: Path) -> None:
-    from tests.trust.hostile_files import search
-
-    from altclust.search.checkpoints import Checkpoints
-    from altclust.search.trajectories import Trajectory
-
-    trials = Checkpoints(path.parent, search(), 0).read(Trajectory("residual", 2))
-    assert trials is not None
-
-
 def _results(path: Path) -> None:
     from altclust.apps.cli.results import read_results
     from altclust.tables import read_table
@@ -149,7 +139,6 @@ JOBS = {
     "page": _page,
     "rows": _rows,
     "model": _model,
-    "kept": _kept,
     "results": _results,
     "command": _command,
 }

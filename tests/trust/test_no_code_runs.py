@@ -59,7 +59,6 @@ READERS = {  # beside all of tables/
     "files/model_archive.py",
     "files/npy.py",
     "models/saving.py",
-    "search/checkpoints.py",
 }
 
 

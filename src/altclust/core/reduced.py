@@ -27,7 +27,7 @@ from .landmarks import choose_landmarks
 from .linalg.eigen import FEW, follow_eigenvectors
 from .problem import Gamma
 
-FLOOR = 0.3  # share of the mean degree that is added to every degree
+FLOOR = 0.1  # share of the mean degree that is added to every degree
 TOLERANCE = 2e-4  # share of the trace of the centred kernel that landmarks may leave out
 DRIFT = 2  # times as much, where a descent ends
 SAMPLED = 300  # rows from which that trace is estimated

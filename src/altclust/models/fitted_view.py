@@ -22,8 +22,9 @@ from ..core.metrics import dependence_of_sums, overlap_p_value, table_nmi
 from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
 from ..search.obvious import Obvious
+from ..search.proposals import FIXED
 from ..search.selection import fewest
-from ..search.significance import AssessOptions, Recipe, Significance, assess
+from ..search.significance import AssessOptions, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
 from ..search.witnesses import find_witnesses
@@ -51,8 +52,8 @@ class FittedView:
         The search, to repeat it on other rows; None in a loaded model.
     rows : array, shape (n, d), or None
         The centred rows of `search` in all columns, those that the search left aside too.
-    recipe : Recipe
-        How the view was found, to find it again in other rows.
+    source : str
+        Where its start came from, to find it again in other rows.
     searched_labels, places : int arrays or None
         The labels of the rows of `search`, and their places in the table.
     certify : callable or None
@@ -96,7 +97,7 @@ class FittedView:
     guess_agreement: float = float("nan")
     levels: tuple[Levels, ...] = field(default=(), metadata=PRIVATE)
     search: SearchSpec | None = field(default=None, metadata=PRIVATE)
-    recipe: Recipe = field(default=Recipe("fixed", 0), metadata=PRIVATE)
+    source: str = field(default=FIXED, metadata=PRIVATE)
     rows: Array | None = field(default=None, metadata=PRIVATE)
     searched_labels: np.ndarray | None = field(default=None, metadata=PRIVATE)
     places: np.ndarray | None = field(default=None, metadata=PRIVATE)
@@ -197,7 +198,7 @@ class FittedView:
                 "significance_ was not computed before the model was saved, and needs the rows: fit again."
             )
         found = assess(
-            self.search, self.searched_labels, self.recipe, options, n_jobs=n_jobs, progress=progress, rng=rng
+            self.search, self.searched_labels, self.source, options, n_jobs=n_jobs, progress=progress, rng=rng
         )
         if found is not None:
             others = () if self.tuning is None else self.tuning.obvious

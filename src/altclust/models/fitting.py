@@ -27,10 +27,9 @@ from ..core.problem import Problem, indicators
 from ..core.result import Result
 from ..core.solvers import Status
 from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
+from ..search.proposals import ALTERNATED, FIXED
 from ..search.resolve import resolve_parameters
-from ..search.significance import Recipe
 from ..search.spec import Parameters, SearchSpec, Spec
-from ..search.trajectories import ALTERNATED, FIXED
 from ..search.tuning import Tuning
 from .candidates import Candidate, candidate
 from .fitted_view import FittedView, label_block, overlap_of
@@ -178,23 +177,19 @@ class Fit:
         )
 
     def _found_again(self, place: int, parameters: Parameters, result: Result) -> dict[str, Any]:
-        """The search and the recipe that find a view again in other rows, from its place on the menu of the search."""
+        """The search and the source that find a view again in other rows, from its place on the menu of the search."""
         tuning, search = self.tuning, self.search
         if tuning is None:
             source = "residual" if parameters.subtract_given else "direct"  # directions that were passed as init
-            recipe = Recipe(FIXED if isinstance(parameters.init, str) else source, 0)
+            if isinstance(parameters.init, str):
+                source = ALTERNATED if result.objective is None else FIXED
             floor = None if result.objective is None else result.objective.floor
             fixed = replace(search.fixed, n_components=result.W.shape[1], degree_floor=floor)
-            again = replace(search, fixed=fixed)
-            if result.objective is None and recipe.source == FIXED:
-                recipe = Recipe(ALTERNATED, 0)
-            return {"search": again, "recipe": recipe, "rows": search.X}
+            return {"search": replace(search, fixed=fixed), "source": source, "rows": search.X}
         X = search.X if parameters.subspace is None else search.X @ parameters.subspace
-        trial = tuning.trials[tuning.menu[place]]
-        inside = {"columns": "residual", "columns, components": "components"}  # of the columns alone
         return {
             "search": replace(search, X=X, fixed=replace(search.fixed, n_clusters=parameters.n_clusters)),
-            "recipe": Recipe(inside.get(trial.source, trial.source), trial.stage),
+            "source": tuning.trials[tuning.menu[place]].source,
             "rows": search.X,
         }
 
@@ -223,9 +218,8 @@ class Fit:
                 other = self.view(place, Parameters(**one, kernel=self.search.fixed.kernel), rng, guess)
                 views.append(other.labelled_at(view.middles))
                 guess = guess or other.coordinates.guess
-        stability = self.tuning.with_stability().table["stability"].to_numpy()[self.tuning.menu]
         shares = [between_shares(self.seen, one.labels_of(self.sample.places)) for one in views]
-        found = zip(views, stability, shares, strict=True)
+        found = zip(views, self.tuning.found_again(), shares, strict=True)
         return tuple(candidate(one, steady, share, self.sample.names) for one, steady, share in found)
 
 

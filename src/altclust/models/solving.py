@@ -23,7 +23,7 @@ from ..core.reduced import FLOOR, ReducedObjective
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
 from ..search.discriminants import alternate_discriminants
-from ..search.kept import kept_directions
+from ..search.keep_starts import kept_directions
 from ..search.selection import fewest
 from ..search.short_fits import with_columns
 from ..search.spec import Parameters

@@ -39,9 +39,7 @@ def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array
     return eigh(between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
 
 
-def alternate_discriminants(
-    X: Array, k: int, rng: np.random.Generator, tails: Array | None = None, starts: int = STARTS
-) -> Array:
+def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
     """Orthonormal directions of k-means clusters, which are sought again in those directions until they stay.
 
     Among noise columns most starts end in a cut through a cloud; of several different ones, the one is kept whose
@@ -54,10 +52,8 @@ def alternate_discriminants(
     rng : Generator
     tails : array, shape (n, c), optional
         Independent components with the lightest tails first, in which clusters are sought as well.
-    starts : int
-        Of k-means in all columns; there are two more in components.
     """
-    return in_turn(X, _first_clusters(X, k, rng, tails, starts), k, rng)
+    return in_turn(X, _first_clusters(X, k, rng, tails), k, rng)
 
 
 def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> Array:
@@ -84,16 +80,22 @@ def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> A
     return orthonormal(directions[int(np.argmax(gains))])
 
 
-def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None, starts: int) -> np.ndarray:
-    """Labels to start from, shape (s, n): clusters in all columns, and in few components."""
+def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None) -> np.ndarray:
+    """Labels to start from, shape (s, n): clusters in all columns, in few components, and in the clearest one.
+
+    A small cluster has no light tails, so that the clearest component may be any of them.
+    """
     drawn = lloyd(np.broadcast_to(X, (DRAWN, *X.shape)), k, rng)
-    found = [drawn.labels[np.argsort(drawn.inertia)[:starts]]]
+    found = [drawn.labels[np.argsort(drawn.inertia)[:STARTS]]]
     if tails is not None and tails.shape[1]:
         found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
+        single = lloyd(tails.T[:, :, None], k, rng).labels
+        gains = [mixture(tails[:, [j]], codes) for j, codes in enumerate(single)]
+        found.append(single[[int(np.argmax(gains))]])
     return np.vstack(found)
 
 
-def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:
+def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array) -> Array:
     """Directions of clusters that are found as a few more than k, and joined to k by Ward's method in their directions.
 
     A small cluster, or one of another shape, is often found only with more clusters than there are: k-means then cuts
@@ -110,12 +112,12 @@ def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Arra
     return in_turn(X, np.stack(labels), k, rng)
 
 
-def kmeans_directions(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:
-    """Orthonormal discriminant directions of k-means clusters; it needs neither components nor more starts."""
+def kmeans_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
+    """Orthonormal discriminant directions of k-means clusters."""
     return orthonormal(discriminant_directions(X, best_lloyd(X, k, rng, 3)[0], k))
 
 
-def centroid_directions(X: Array, k: int, rng: np.random.Generator, tails: Array, starts: int) -> Array:
+def centroid_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
     """Orthonormal directions between the centres of k-means clusters, which does not overfit in many columns."""
     member = one_hot(best_lloyd(X, k, rng, DRAWN)[0], k)
     centres = member.T @ X / np.sqrt(np.maximum(member.sum(axis=0), 1))[:, None]

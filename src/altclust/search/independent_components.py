@@ -9,7 +9,7 @@ from ..core.embedding import as_codes
 from ..core.problem import indicators
 from ..core.solvers.grassmann import orthonormal
 
-FEW_STARTS, MANY_STARTS = 3, 6  # of FastICA
+STARTS = 6  # of FastICA
 MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
 ROUNDING = 1e-10  # share of the largest variance
 ROWS_PER_COMPONENT = 20
@@ -31,7 +31,7 @@ def light_tailed(X: Array) -> Array:
     return sources[best][:, np.argsort(tails[best], kind="stable")]
 
 
-def unmixing(X: Array, count: int, rng: np.random.Generator, starts: int = FEW_STARTS) -> Array:
+def unmixing(X: Array, count: int, rng: np.random.Generator) -> Array:
     """Directions of independent components of centred rows, from several starts, shape (s, d, c); c is at most count.
 
     FastICA (Hyvärinen 1999) with the fourth moment, all starts at once; it may not converge. The components span the
@@ -42,7 +42,7 @@ def unmixing(X: Array, count: int, rng: np.random.Generator, starts: int = FEW_S
     varied = values > ROUNDING * values[0]
     whiten = axes[:, varied] / np.sqrt(values[varied])
     Z = X @ whiten
-    W = _orthogonal(rng.standard_normal((starts, Z.shape[1], Z.shape[1])))
+    W = _orthogonal(rng.standard_normal((STARTS, Z.shape[1], Z.shape[1])))
     for _ in range(MOST_STEPS if varied.any() else 0):
         Y = np.matmul(Z, W)
         before, W = W, _orthogonal(np.matmul(Z.T, Y * Y * Y) / len(Z) - 3 * W)
@@ -57,9 +57,7 @@ def _orthogonal(W: Array) -> Array:
     return np.matmul(left, right)
 
 
-def independent_directions(
-    X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator, starts: int = FEW_STARTS
-) -> Array:
+def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
     """Directions of q components with light tails that depend on each other but not on the given clusterings.
 
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
@@ -76,7 +74,7 @@ def independent_directions(
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
-    for directions in unmixing(X, count, rng, starts):
+    for directions in unmixing(X, count, rng):
         columns_too = count < d or directions.shape[1] < q
         if columns_too:
             directions = np.hstack([directions, np.eye(d)])

@@ -14,34 +14,33 @@ from ..core.metrics import overlap
 from ..core.problem import KernelObjective
 from ..core.solvers import ISM
 from .heuristics import median_distance
+from .proposals import Proposal
 from .selection import tabulate
 from .short_fits import build_problem
 from .spec import SearchSpec
-from .trajectories import Trajectory
 from .trials import Trial
 
-SIGMAS = (8.0, 4.0, 2.0, 1.0, 0.7, 0.5, 0.35, 0.25, 0.17, 0.12)  # relative to the median distance
-WEIGHTS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-ROUNDS, STEPS = 6, 6  # of a short fit
+SIGMAS = tuple(2.0**power for power in range(3, -4, -1))  # relative to the median distance
+WEIGHTS = tuple(10 ** (power / 2) for power in range(-3, 3))
+ROUNDS = 6  # of a short fit, and steps of each of its W steps
 
 
-def grid_trajectories(spec: SearchSpec) -> list[Trajectory]:
-    """One trajectory per σ: all λ share its kernel."""
+def grid(spec: SearchSpec) -> list[Proposal]:
+    """One proposal for each σ: all λ share its kernel."""
     clusterings = [codes for codes in spec.given if codes.ndim == 1]
     k = spec.fixed.n_clusters or (int(clusterings[0].max()) + 1 if clusterings else 2)
-    return [Trajectory(f"grid {i}", k) for i in range(len(SIGMAS))]
+    return [Proposal(f"grid {i}", k) for i in range(len(SIGMAS))]
 
 
-def run_grid(spec: SearchSpec, trajectory: Trajectory, seed: int) -> list[Trial]:
+def run_grid(spec: SearchSpec, proposal: Proposal, seed: int) -> list[Trial]:
     """The trials at one σ.
 
     The U step at the start does not depend on λ and Φ is linear in it: one kernel serves all weights, and each fit
     starts from the spectral start of its own λ.
     """
     rng = np.random.default_rng(seed)
-    stage = int(trajectory.source.split()[1])
-    X, k = spec.X, trajectory.n_clusters
-    sigma = SIGMAS[stage] * median_distance(X, rng)
+    X, k = spec.X, proposal.n_clusters
+    sigma = SIGMAS[int(proposal.source.split()[1])] * median_distance(X, rng)
     most = spec.directions(k)
     problem, engine = build_problem(spec, X, k, most, sigma)
     trials, embedding = [], None
@@ -51,14 +50,13 @@ def run_grid(spec: SearchSpec, trajectory: Trajectory, seed: int) -> list[Trial]
         q = most if spec.fixed.n_components is not None else min(start.gap(most=k), most)
         own = replace(problem, n_components=q, novelty_weight=weight)
         W = start.vectors[:, :q]
-        result = solve(own, engine, ISM(max_iter=STEPS), W, embedding, max_iter=ROUNDS, rng=rng)
+        result = solve(own, engine, ISM(max_iter=ROUNDS), W, embedding, max_iter=ROUNDS, rng=rng)
         objective = KernelObjective(engine, result.gamma)
         gap = eigengap(objective.value_and_phi(result.W)[1], result.W)
         right = engine.fourth_moment(result.W, result.gamma) / sigma**2
         trials.append(
             Trial(
                 source="grid",
-                stage=stage,
                 n_clusters=k,
                 sigma=sigma,
                 novelty_weight=weight,
@@ -75,7 +73,7 @@ def run_grid(spec: SearchSpec, trajectory: Trajectory, seed: int) -> list[Trial]
     return trials
 
 
-def rank_by_quality(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
+def rank_by_quality(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
     """The table of the trials, with `paper_score`."""
     table = tabulate(trials)
     table["score"] = paper_score(table)

@@ -66,7 +66,7 @@ def resolve_parameters(
     check_outliers(centred)
     spectral = isinstance(spec.init, str) and spec.init == "spectral"
     if spec.sigma is None and spectral and k != 1 and n >= FEWEST_ROWS and (k is None or k < min(n, MOST_ROWS)):
-        tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, names=names, rng=rng)
+        tuning = search_parameters(centred, given, spec, n_jobs=n_jobs, callback=callback, names=names)
         logger.info("chose %s", tuning.reasons)
         parameters = Parameters(**tuning.parameters, kernel=spec.kernel)
         fixed = replace(spec, n_clusters=parameters.n_clusters, originals=None)

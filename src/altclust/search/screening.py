@@ -21,7 +21,7 @@ FIRST = 4
 BINS = 4
 
 
-def screen(X: Array, given: list[np.ndarray], rng: np.random.Generator) -> tuple[Array, Array]:
+def screen(X: Array, given: list[np.ndarray], seed: int) -> tuple[Array, Array]:
     """A basis of the directions to search in, and the part of it that a few columns span.
 
     Parameters
@@ -29,7 +29,7 @@ def screen(X: Array, given: list[np.ndarray], rng: np.random.Generator) -> tuple
     X : array, shape (n, d)
         Centred.
     given : list of int arrays
-    rng : Generator
+    seed : int
 
     Returns
     -------
@@ -40,7 +40,6 @@ def screen(X: Array, given: list[np.ndarray], rng: np.random.Generator) -> tuple
     """
     left = remove_given(X, given) if given else X
     chosen = standing_out(left)
-    seed = int(rng.integers(2**31))
     leading = randomized_svd(X, min(LEADING, *X.shape), n_iter=4, random_state=seed)[2].T
     own = np.eye(X.shape[1])[:, chosen]
     rest = leading.copy()

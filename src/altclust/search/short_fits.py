@@ -25,7 +25,8 @@ ROUGH_STEPS, EXACT_STEPS = 12, 8
 class Setting:
     """Rows in the coordinates of a trial, the map to those of the search, and how the fit treats them.
 
-    `subtract_given`, `whitening`, `degree_floor` and `pull` are the parameters of `altclust.KDAC`.
+    `subtract_given`, `whitening`, `degree_floor` and `pull` are the parameters of `altclust.KDAC`; `in_columns` is
+    whether X has only the columns of a wide table that stand out.
     """
 
     X: Array
@@ -34,6 +35,7 @@ class Setting:
     whitening: float
     degree_floor: float
     pull: float
+    in_columns: bool = False
 
 
 def in_coordinates(
@@ -56,7 +58,6 @@ def with_columns(X: Array, W: Array, q: int | None) -> Array:
 def short_fit(
     spec: SearchSpec,
     source: str,
-    stage: int,
     k: int,
     setting: Setting,
     W: Array,
@@ -84,7 +85,6 @@ def short_fit(
     )
     return Trial(
         source=source,
-        stage=stage,
         n_clusters=k,
         sigma=sigma,
         novelty_weight=weight,
@@ -95,6 +95,7 @@ def short_fit(
         smallest=float(np.bincount(result.labels, minlength=k).min() / n),
         quality=result.quality,
         cost=result.cost,
+        in_columns=setting.in_columns,
         subtract_given=setting.subtract_given,
         whitening=setting.whitening,
         degree_floor=setting.degree_floor,

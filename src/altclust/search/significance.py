@@ -18,18 +18,17 @@ from joblib import Parallel, delayed
 from ..base.backend import Array
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
-from ..core.embedding import joint_codes
-from ..core.kernels import Gaussian
-from ..core.metrics import nmi, normalised_cut, one_hot
-from ..core.problem import remove_given, row_space
-from .gaps import connected
+from ..core.metrics import nmi
+from ..core.problem import row_space
+from .gap_test import connected
+from .halves import Carried, cells_of, shown, split
 from .heuristics import median_distance
 from .null_views import null_in_columns, null_in_directions
 from .obvious import Obvious
+from .proposals import ALTERNATED, FIXED, Proposal, fit_proposal
 from .screening import WIDE
-from .selection import rank
+from .selection import judge
 from .spec import SearchSpec
-from .trajectories import ALTERNATED, FIXED, Trajectory, follow
 from .trials import Trial
 from .witnesses import Witness
 
@@ -37,9 +36,7 @@ FEWEST_ROWS = 60  # below, halves are too small
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
 WEAK_ROWS = 100  # below, real clusters are often not significant
 LEVEL = 0.05
-PRIOR = 1e-3  # weight of a cluster's share beside near rows
 STABLE = 0.8  # stability
-FAR = 100.0  # widths of the kernel, up to which single precision gives exponents to three digits
 NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
 NO_GAPS, AS_CLEAR = "there is no gap between neighbouring clusters", "rows without clusters look as clear"
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
@@ -62,13 +59,6 @@ class AssessOptions:
     rows: int = 400
     splits: int = 3
     draws: int = 199
-
-
-class Recipe(NamedTuple):
-    """How a view was found: a source of starts and the number of the fit from it."""
-
-    source: str
-    stage: int
 
 
 @dataclass(frozen=True)
@@ -132,7 +122,7 @@ class Significance:
 def assess(
     spec: SearchSpec,
     labels: np.ndarray,
-    recipe: Recipe,
+    source: str,
     options: AssessOptions,
     *,
     n_jobs: int | None = None,
@@ -147,7 +137,8 @@ def assess(
         The search of the fit, with all its centred rows and the k that was found.
     labels : int array, shape (n,)
         The labels of the fit.
-    recipe : Recipe
+    source : str
+        The source of its start, see `altclust.search.proposals`.
     options : AssessOptions
     n_jobs : int, optional
         Number of parallel processes.
@@ -166,15 +157,15 @@ def assess(
     spec, labels = spec.take(rows), labels[rows]
     if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
         spec = replace(spec, X=row_space(spec.X)[0])
-    cells = joint_codes([codes for codes in spec.given if codes.ndim == 1], len(rows))
+    cells = cells_of(spec)
     tests = []
     for _ in range(options.splits):
-        half = _split(cells, rng)
+        half = split(cells, rng)
         tests += [(half, ~half), (~half, half)]
     seeds = rng.integers(2**31, size=len(tests))
     answers: list[Answer] = []
     for answer in Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_test)(spec, labels, cells, recipe, found, tested, options.draws, int(seed))
+        delayed(_test)(spec, labels, cells, source, found, tested, options.draws, int(seed))
         for (found, tested), seed in zip(tests, seeds, strict=True)
     ):
         answers.append(answer)
@@ -208,7 +199,7 @@ def _test(
     spec: SearchSpec,
     labels: np.ndarray,
     cells: np.ndarray,
-    recipe: Recipe,
+    source: str,
     found: np.ndarray,
     tested: np.ndarray,
     draws: int,
@@ -219,65 +210,30 @@ def _test(
     rng = np.random.default_rng(seed)
     with fitting_threads(len(spec.X)):
         part = spec.take(np.flatnonzero(found))
-        trial = _found_again(part, recipe, rng)
-        shown = (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
-        carrier = Carried(trial, shown[found])
-        score, carried = carrier.score(shown[tested])
+        trial = _found_again(part, source, seed)
+        rows = shown(spec, trial)
+        carrier = Carried(trial, rows[found])
+        score, carried = carrier.score(rows[tested])
         nulls = [
             null_in_columns(spec, trial, cells, tested, draws, rng),
-            null_in_directions(spec, trial, shown, found, tested, draws, rng),
+            null_in_directions(spec, trial, rows, found, tested, draws, rng),
         ]
-        references = [np.array([carrier.score(rows)[0] for rows in null]) for null in nulls]
+        references = [np.array([carrier.score(one)[0] for one in null]) for null in nulls]
         hang_together = np.nan
-        if trial.n_clusters > 2 and trial.sigma >= NOT_THIN * median_distance(shown, rng):
-            hang_together = connected(shown[found], trial.labels, shown[tested], carried, draws, rng)
+        if trial.n_clusters > 2 and trial.sigma >= NOT_THIN * median_distance(rows, rng):
+            hang_together = connected(rows[found], trial.labels, rows[tested], carried, draws, rng)
     p_values = [(1 + np.sum(reference >= score)) / (1 + draws) for reference in references]
     worst = int(np.argmax(p_values))
     return Answer(float(p_values[worst]), nmi(carried, labels[tested]), score, references[worst], hang_together)
 
 
-def _found_again(spec: SearchSpec, recipe: Recipe, rng: np.random.Generator) -> Trial:
-    """The best of the same kind of fit and of two simple ones: a single start may miss a clear view."""
-    recipes = [recipe]
-    if recipe.source not in (FIXED, ALTERNATED):
-        simple = (
-            [Recipe("residual", 0)]
-            if spec.fixed.whitening == 0
-            else [Recipe("residual", 0), Recipe("half-whitened", 0)]
-        )
-        recipes += [one for one in simple if one != recipe]
-    k = spec.fixed.n_clusters or 2
-    trials = [next(follow(spec, Trajectory(one.source, k), rng, only=one.stage)) for one in recipes]
-    return trials[int(rank(spec, trials, rng)["score"].argmax())] if len(trials) > 1 else trials[0]
-
-
-class Carried:
-    """The clusters of a trial in some rows, carried to others by the kernel."""
-
-    def __init__(self, trial: Trial, rows: Array) -> None:
-        self.sigma, self.kernel = trial.sigma, Gaussian(1.0)
-        self.single = float(np.abs(rows).max()) <= FAR * trial.sigma
-        self.rows = self._in_widths(rows)
-        self.member = one_hot(np.append(trial.labels, trial.n_clusters - 1))[:-1].astype(self.rows.dtype)
-        self.shares = PRIOR * self.member.mean(axis=0)
-
-    def score(self, Z: Array) -> tuple[float, np.ndarray]:
-        """Minus the log of the normalised cut of the carried clusters, and these clusters."""
-        Z = self._in_widths(Z)
-        labels = np.argmax(self.kernel.between(Z, self.rows) @ self.member + self.shares, axis=1)
-        return -float(np.log(normalised_cut(self.kernel.gram(Z), labels, self.member.shape[1]))), labels
-
-    def _in_widths(self, Z: Array) -> Array:
-        """Rows in units of σ, in single precision if that is accurate: in half of the time."""
-        return np.asarray(Z / self.sigma, dtype=np.float32 if self.single else float)
-
-
-def _split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Half of the rows of every cell."""
-    order = np.lexsort((rng.random(len(cells)), cells))
-    half = np.zeros(len(cells), dtype=bool)
-    half[order[int(rng.integers(2)) :: 2]] = True
-    return half
+def _found_again(spec: SearchSpec, source: str, seed: int) -> Trial:
+    """The better of the same kind of fit and of a simple one: a single start may miss a clear view."""
+    sources = [source] if source in (FIXED, ALTERNATED) else dict.fromkeys([source, "residual"])
+    trials = [fit_proposal(spec, Proposal(one, spec.fixed.n_clusters or 2), seed) for one in sources]
+    if len(trials) == 1:
+        return trials[0]
+    return trials[int(judge(spec, trials, np.random.default_rng(seed))["score"].argmax())]
 
 
 def _combined(answers: list[Answer], n: int, draws: int) -> Significance:

@@ -13,7 +13,7 @@ from ..base.backend import Array
 from ..base.keep import Keep
 from ..core.problem import indicators, remove_given
 from ..core.reduced import FLOOR
-from .independent_components import light_tailed
+from .independent_components import independent_directions, light_tailed
 
 MOST_ROWS = 400  # rows of the search; the fit that follows uses all
 ROWS_PER_COLUMN = 20
@@ -116,6 +116,17 @@ class SearchSpec:
     def tails(self) -> Array:
         """Independent components of the rows without the means of their given clusters, lightest tails first."""
         return light_tailed(remove_given(self.X, self.given) if self.given else self.X)
+
+    @cached_property
+    def standing_out(self) -> Array:
+        """The rows, of a wide table in the columns that stand out."""
+        return self.X if self.columns is None else self.X @ self.columns
+
+    @cached_property
+    def components(self) -> Array:
+        """A plane for shapes: independent components of `standing_out`."""
+        X, rng = self.standing_out, np.random.default_rng(0)
+        return independent_directions(X, self.given, min(self.directions(2), X.shape[1]), rng)
 
     @property
     def has_few_columns(self) -> bool:

@@ -16,9 +16,7 @@ class Trial:
     Attributes
     ----------
     source : str
-        The source of its trajectory.
-    stage : int
-        Its number in the trajectory.
+        The source of its start.
     n_clusters : int
     sigma : float
     novelty_weight : float
@@ -34,13 +32,14 @@ class Trial:
     quality, cost : float
     inequality : float
         Left over right side of Theorem 1's inequality, if computed; it holds from 1 on.
+    in_columns : bool
+        Whether only columns of a wide table that stand out were used.
     subtract_given : bool
     whitening, degree_floor, pull : float
         See `altclust.KDAC`.
     """
 
     source: str
-    stage: int
     n_clusters: int
     sigma: float
     novelty_weight: float
@@ -52,6 +51,7 @@ class Trial:
     quality: float
     cost: float
     inequality: float = float("nan")
+    in_columns: bool = False
     subtract_given: bool = False
     whitening: float = 0.0
     degree_floor: float = 0.0

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,24 +17,22 @@ from ..base.errors import InputError
 from ..base.known import known_arrays, read_known
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
-from ..base.sampling import sample_rows
-from ..base.validation import centre, check_rows, check_sizes, column_names, generator
+from ..base.sampling import mixed_order
+from ..base.validation import centre, check_rows, check_sizes, column_names
 from ..core.problem import row_space
-from .checkpoints import Checkpoints
+from .halves import found_again
 from .heuristics import check_outliers
 from .obvious import Obvious, as_they_were, column_name, few_valued
-from .paper_rule import explain_paper, grid_trajectories, rank_by_quality, run_grid
+from .paper_rule import explain_paper, grid, rank_by_quality, run_grid
+from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
-from .selection import REJECTED, explain_ranking, menu, obvious_trials, rank
+from .selection import MOST_KEPT, REJECTED, explain_ranking, menu, obvious_trials, rank, with_best
 from .spec import MOST_ROWS, SearchSpec, Spec
-from .stability import stability
-from .trajectories import LOOSELY, Trajectory, run, run_again, trajectories
 from .trials import Trial
 
-MOST_KEPT = 100  # rows about which something is said that are added to the sample
-SOUGHT_AGAIN = 3  # views on the menu that a second round starts from
+LOOSELY = 0.3  # pull over k − 1 of the fit, if the trial is held less
 
-Follow = Callable[[SearchSpec, Trajectory, int], list[Trial]]
+Fit = Callable[[SearchSpec, Proposal, int], Any]
 
 
 @dataclass(frozen=True)
@@ -79,14 +75,13 @@ class Tuning:
     seed: int = field(repr=False)
     obvious: tuple[Obvious, ...] = ()
 
-    def with_stability(self) -> Tuning:
-        """The same result with a column "stability" in its table, for the trials on the menu."""
-        steady = np.full(len(self.table), np.nan)
+    def found_again(self) -> list[float]:
+        """For each view on the menu, the NMI with what halves of the rows give; NaN for those of a grid."""
         with fitting_threads(len(self.spec.X)):
-            steady[self.menu] = stability(
-                self.spec, [self.trials[i] for i in self.menu], np.random.default_rng(self.seed)
-            )
-        return replace(self, table=self.table.assign(stability=steady))
+            return [
+                float("nan") if self.trials[i].source == "grid" else found_again(self.spec, self.trials[i], self.seed)
+                for i in self.menu
+            ]
 
 
 def tune(
@@ -101,10 +96,11 @@ def tune(
     rule: str = "ranking",
     n_jobs: int | None = None,
     progress: Callback | None = None,
-    resume: str | os.PathLike | None = None,
-    random_state: int | np.random.Generator | None = None,
 ) -> Tuning:
     """Search for the parameters with which `altclust.KDAC` finds the clearest new view.
+
+    The result is a property of the table: what is drawn at random follows from the values of its rows, and not from
+    their order or that of the columns.
 
     Parameters
     ----------
@@ -116,17 +112,14 @@ def tune(
     keep_obvious : bool
         Whether a view may be chosen that columns with few values reproduce, see `Tuning.obvious`.
     rule : {"ranking", "paper"}
-        "ranking": clusters that several starts find, with gaps between them, that can be predicted for left-out rows,
-        with a limit on the overlap, see docs/choosing.md. "paper": the highest cluster quality among the points that
-        satisfy Theorem 1's inequality or come closest, on a grid of σ and λ, with q at the largest eigengap.
+        "ranking": clusters that halves of the rows find again, with gaps between them, that a mixture describes, of
+        even sizes, with a limit on the overlap, see docs/choosing.md. "paper": the highest quality among the points
+        that satisfy Theorem 1's inequality or come closest, on a grid of σ and λ, with q at the largest eigengap.
     n_jobs : int, optional
         Number of parallel processes.
     progress : callable, optional
-        Called with an `altclust.Progress` after every trajectory. A true return value stops the search; the choice is
-        then among the trials so far.
-    resume : path, optional
-        Folder for finished trajectories, from which an interrupted search is resumed; `random_state` must be a number.
-    random_state : int, Generator or None
+        Called with an `altclust.Progress` after every trial. A true return value stops the search; the choice is then
+        among the trials so far.
 
     Returns
     -------
@@ -137,16 +130,11 @@ def tune(
     >>> from altclust import KDAC, tune
     >>> from altclust.datasets import views
     >>> data = views(150, ("blobs", "moons"), (2, 2), random_state=1)
-    >>> tuning = tune(data.X, data.given, n_clusters=2, random_state=0)
+    >>> tuning = tune(data.X, data.given, n_clusters=2)
     >>> model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
     """
     if not isinstance(rule, str) or rule not in RULES:
         raise InputError(f"is not a rule: choose among {', '.join(RULES)}.", argument="rule", value=rule)
-    if not isinstance(resume, str | os.PathLike | None):
-        raise InputError("is not a folder: pass its path.", argument="resume", value=resume)
-    if resume is not None and not isinstance(random_state, Integral):
-        problem = "needs random_state to be a number, so that the search can be repeated: pass one."
-        raise InputError(problem, argument="resume", value=str(resume))
     if novelty_weight is not None and not (isinstance(novelty_weight, Real) and 0 <= novelty_weight <= 1e9):
         raise InputError("must lie between 0 and 1e9.", argument="novelty_weight", value=novelty_weight)
     if not isinstance(n_jobs, Integral | None) or n_jobs == 0:
@@ -172,10 +160,8 @@ def tune(
         rule=rule,
         n_jobs=n_jobs,
         callback=progress,
-        resume=resume,
         names=column_names(holder),
-        rng=generator(random_state),
-    ).with_stability()
+    )
 
 
 def _whole(name: str, value: Any) -> int | None:
@@ -195,44 +181,36 @@ def search_parameters(
     rule: str = "ranking",
     n_jobs: int | None = None,
     callback: Callback | None = None,
-    resume: str | os.PathLike | None = None,
     names: Sequence[str] | None = None,
     aside: tuple[Obvious, ...] = (),
-    rng: np.random.Generator,
 ) -> Tuning:
     """`tune` on validated and centred rows.
 
     If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
     other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
-    rows, searched = sample_rows(len(X), MOST_ROWS, rng), replace(fixed, originals=None)
+    order, across, seed = mixed_order(X)
+    X, names = X[:, across], [column_name(names, int(j)) for j in across]
+    fixed = replace(fixed, subspace=None if fixed.subspace is None else fixed.subspace[across])
+    rows, searched = order[:MOST_ROWS], replace(fixed, originals=None)
     if fixed.keep is not None:
-        rows = np.union1d(rows, fixed.keep.rows[:MOST_KEPT])
+        rows = np.concatenate([rows, np.setdiff1d(fixed.keep.rows[:MOST_KEPT], rows)])
         searched = replace(searched, keep=fixed.keep.take(rows))
-    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, rng)
+    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, seed)
     part = X[rows] if subspace is None else X[rows] @ subspace
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
     spec = SearchSpec(sampled, [c[rows] for c in given], searched, columns)
-    seed = int(rng.integers(2**31))
-    find, follow, judge, explain = RULES[rule]
-    found = find(spec)
+    propose, fit, judge, explain = RULES[rule]
+    found = propose(spec)
     if not found:
         problem = f"in {len(rows)} rows leaves nothing to search for: set sigma, or ask for fewer clusters."
         raise InputError(problem, argument="n_clusters", value=fixed.n_clusters)
 
-    def report(done: dict[int, list[Trial]], last: Trial) -> Any:
-        return callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap))
-
-    finished = _follow(spec, found, follow, seed, n_jobs, report, resume)
-    trials = [trial for one in finished for trial in one]
+    trials = _trials(spec, found, fit, seed, n_jobs, callback)
     with fitting_threads(len(sampled)):
-        table = judge(spec, trials, np.random.default_rng(seed))
-        if rule == "ranking" and len(finished) == len(found):
-            best = [trials[i] for i in menu(trials, table)[:SOUGHT_AGAIN]]
-            more = run_again(spec, best, np.random.default_rng(seed))
-            trials, table = trials + more, rank(spec, trials + more, np.random.default_rng(seed), table)
+        table = judge(spec, trials, seed)
     originals = None if fixed.originals is None else fixed.originals.iloc[rows]
     few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {}
@@ -245,21 +223,31 @@ def search_parameters(
         rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
         if rest and np.ptp(X[rows][:, rest], axis=0).any():
             without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
-            again = search_parameters(
-                X, given, without, n_jobs=n_jobs, callback=callback, names=names, aside=rules, rng=rng
-            )
+            again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, aside=rules)
             told = {one.columns for one in rules}
+            views = [_in_columns(view, across) for view in again.views]
+            again = replace(again, views=views, parameters=views[0])
             return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
-    table.loc[list(found_in), "score"] -= REJECTED
-    order = menu(trials, table)
-    first = order[0]
+    if found_in:
+        table.loc[list(found_in), "score"] -= REJECTED
+        with fitting_threads(len(sampled)):
+            table = with_best(spec, trials, table, seed)
+    places = menu(trials, table)
+    first = places[0]
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
     loose = min(1.0, MOST_ROWS / len(X))
-    views = [_parameters(trials[i], basis, subspace, columns, fixed, loose) for i in order]
+    views = [_in_columns(_parameters(trials[i], basis, subspace, columns, fixed, loose), across) for i in places]
     why = explain(row, table)
-    return Tuning(table, views[0], why, float(row["score"]), rows, trials, order, views, spec, seed, rules)
+    return Tuning(table, views[0], why, float(row["score"]), rows, trials, places, views, spec, seed, rules)
+
+
+def _in_columns(parameters: dict[str, Any], across: np.ndarray) -> dict[str, Any]:
+    """Parameters of columns in this order, as those of the columns of the table."""
+    back = np.argsort(across)
+    own = parameters["subspace"]
+    return parameters | {"init": parameters["init"][back], "subspace": None if own is None else own[back]}
 
 
 def _parameters(
@@ -268,7 +256,7 @@ def _parameters(
     """The keyword arguments of KDAC that fit this trial on all rows; loose is a factor of the pull."""
     W = trial.W if basis is None else basis @ trial.W
     own = subspace
-    if subspace is not None and columns is not None and trial.source.startswith("columns"):
+    if subspace is not None and columns is not None and trial.in_columns:
         own = subspace @ (columns if basis is None else basis @ columns)
     return {
         "n_clusters": trial.n_clusters,
@@ -285,42 +273,33 @@ def _parameters(
     }
 
 
-def _follow(
-    spec: SearchSpec,
-    found: list[Trajectory],
-    follow: Follow,
-    seed: int,
-    n_jobs: int | None,
-    report: Callable[[dict[int, list[Trial]], Trial], Any],
-    resume: str | os.PathLike | None,
-) -> list[list[Trial]]:
-    """The trials of every trajectory, in order; finished ones are read from the folder."""
+def _trials(
+    spec: SearchSpec, found: list[Proposal], fit: Fit, seed: int, n_jobs: int | None, callback: Callback | None
+) -> list[Trial]:
+    """The trials of all proposals, in order, or of those that are done when the callback stops the search."""
     done: dict[int, list[Trial]] = {}
-    checkpoints = None if resume is None else Checkpoints(Path(resume), spec, seed)
-    if checkpoints is not None:
-        done = {i: trials for i, one in enumerate(found) if (trials := checkpoints.read(one)) is not None}
     running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(_numbered)(follow, spec, found[i], i, seed) for i in range(len(found)) if i not in done
+        delayed(_numbered)(fit, spec, one, i, seed) for i, one in enumerate(found)
     )
     try:
         for i, trials in running:
             done[i] = trials
-            if checkpoints is not None:
-                checkpoints.write(found[i], trials)
-            if report(done, trials[-1]):
+            last = trials[-1]
+            if callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap)):
                 break
     finally:
         running.close()
-    return [done[i] for i in sorted(done)]
+    return [trial for i in sorted(done) for trial in done[i]]
 
 
-def _numbered(follow: Follow, spec: SearchSpec, trajectory: Trajectory, i: int, seed: int) -> tuple[int, list[Trial]]:
+def _numbered(fit: Fit, spec: SearchSpec, proposal: Proposal, i: int, seed: int) -> tuple[int, list[Trial]]:
     end_with_parent()
     with fitting_threads(len(spec.X)):
-        return i, follow(spec, trajectory, seed + i)
+        found = fit(spec, proposal, seed)
+    return i, [found] if isinstance(found, Trial) else found
 
 
 RULES: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
-    "ranking": (trajectories, run, rank, explain_ranking),
-    "paper": (grid_trajectories, run_grid, rank_by_quality, explain_paper),
+    "ranking": (proposals, fit_proposal, rank, explain_ranking),
+    "paper": (grid, run_grid, rank_by_quality, explain_paper),
 }

@@ -16,7 +16,7 @@ from ...tables import read_table
 from ...tables.column_types import TYPES
 
 TABLE_PANEL, OUTPUT_PANEL = "Reading the table", "Output"
-SAME = ("sigma", "novelty-weight", "rule", "resume", "methods", "timeout", "given", "columns", "drop", "log", "decimal")
+SAME = ("sigma", "novelty-weight", "rule", "methods", "timeout", "given", "columns", "drop", "log", "decimal")
 OTHER = {
     "n_clusters": "--clusters",
     "n_components": "--components",

@@ -18,26 +18,25 @@ from ...tables.known import as_known
 from .files import claim, writing
 from .options import Clusters, Components, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, say, start_searchers
-from .task import Task, as_json, check_can_write, prepare
+from .task import Task, as_json, prepare
 
 EXAMPLES = """
 Examples:
 
     altclust tune customers.csv --given segment
 
-    altclust tune customers.csv --given segment --clusters 3 --jobs 0 --resume tuning --out tuning
+    altclust tune customers.csv --given segment --clusters 3 --jobs 0 --out tuning
 """
 SHOWN = {
-    "ranking": ("source", "n_clusters", "n_components", "sigma", "overlap", "agreement", "stability", "score"),
+    "ranking": ("source", "n_clusters", "n_components", "sigma", "overlap", "contrast", "again", "score"),
     "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "overlap", "quality", "inequality", "score"),
 }
-HEADS = {"source": "path", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
+HEADS = {"source": "start", "again": "found again", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
 FILES = r"tuning\.csv|parameters\.json"
 BEST = 10  # candidates that are shown
 
 RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
 Rule = Annotated[RuleName, typer.Option(help="How candidates are scored; see docs/choosing.md.")]
-Resume = Annotated[Path | None, typer.Option(help="Folder for finished parts, to continue an interrupted search.")]
 
 
 @with_table_options
@@ -46,13 +45,10 @@ def tune(
     clusters: Clusters = None,
     components: Components = None,
     rule: Rule = RuleName("ranking"),  # noqa: B008
-    resume: Resume = None,
     out: Out = Path("altclust-out"),
 ) -> None:
     """Search for the parameters of the clearest alternative; Ctrl-C stops and keeps the best result so far."""
     task = prepare(options, out, files=FILES)
-    if resume is not None:
-        check_can_write("--resume", resume)
     with claim(task, options, FILES), live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
             task.prepared.X,
@@ -62,8 +58,6 @@ def tune(
             rule=rule.value,
             n_jobs=options.n_jobs,
             progress=bar.update,
-            resume=resume,
-            random_state=options.seed,
         )
         early = bar.interrupted
         bar.write()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from altclust.core.lloyd import best_lloyd
-from altclust.search.gaps import connected
+from altclust.search.gap_test import connected
 
 
 def halves(rows, k, rng):

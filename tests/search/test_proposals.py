@@ -14,20 +14,9 @@ from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
 from altclust.search.discriminants import alternate_discriminants, joined_discriminants
 from altclust.search.independent_components import independent_directions, light_tailed, light_tailed_subspace
+from altclust.search.proposals import ALTERNATED, CLUSTERS, FIXED, SOURCES, Proposal, fit_proposal, proposals
 from altclust.search.short_fits import Setting, short_fit
 from altclust.search.spec import SearchSpec, Spec
-from altclust.search.trajectories import (
-    AGAIN,
-    CLUSTERS,
-    SOURCES,
-    THIN,
-    THIN_CLUSTERS,
-    Trajectory,
-    follow,
-    run,
-    run_again,
-    trajectories,
-)
 
 
 def question(n=100, shapes=("blobs", "blobs"), clusters=(2, 2), seed=0, **kwargs):
@@ -36,9 +25,9 @@ def question(n=100, shapes=("blobs", "blobs"), clusters=(2, 2), seed=0, **kwargs
 
 
 @cache
-def walk(source):
-    """The trials of one trajectory of two clusters, walked once for all tests."""
-    return run(question(n_clusters=2, n_components=2)[0], Trajectory(source, 2), 0)
+def trial(source):
+    """The trial of two clusters from a source, fitted once for all tests."""
+    return fit_proposal(question(n_clusters=2, n_components=2)[0], Proposal(source, 2), 0)
 
 
 def normalised_spectrum(rows, sigma):
@@ -53,7 +42,7 @@ def test_the_spectrum_is_that_of_the_normalised_kernel():
     asked, _ = question(clusters=(2, 3))
     setting = Setting(asked.X, None, False, 0.0, 0.3, 0.0)
     W, rng = np.eye(6)[:, 2:4], np.random.default_rng(0)
-    found = short_fit(asked, "direct", 0, 3, setting, W, 0.4, rng, rough=False)
+    found = short_fit(asked, "direct", 3, setting, W, 0.4, rng, rough=False)
     values = normalised_spectrum(asked.X @ found.W, 0.4)
     assert np.allclose(found.spectrum, values[:3], atol=1e-8)
 
@@ -63,7 +52,7 @@ def test_rough_fits_are_close_to_exact_ones():
     setting = Setting(asked.X, None, False, 0.0, 0.3, 1.0)
     W = np.eye(6)[:, 2:4]
     rough, exact = (
-        short_fit(asked, "direct", 0, 3, setting, W, 1.0, np.random.default_rng(0), rough=r) for r in (True, False)
+        short_fit(asked, "direct", 3, setting, W, 1.0, np.random.default_rng(0), rough=r) for r in (True, False)
     )
     assert nmi(rough.labels, exact.labels) > 0.95
     assert rough.cost == pytest.approx(exact.cost, rel=0.02)
@@ -84,55 +73,40 @@ def test_independent_directions_find_the_plane_that_tells_nothing_of_what_is_giv
     assert np.mean(left) < 0.15  # pin
 
 
-def test_paths_leave_open_only_what_is_open():
+def test_proposals_leave_open_only_what_is_open():
     asked, _ = question(320)
-    kinds = {(path.source, path.n_clusters) for path in trajectories(asked)}
-    assert {("residual", k) for k in CLUSTERS} <= kinds
-    assert Trajectory("components", THIN_CLUSTERS[0], THIN_CLUSTERS[1:]) in trajectories(asked)
-    assert {source for source, k in kinds if k == 20} == {"residual", "centroids", "half-whitened"}
-    sources = {"components", *SOURCES} - {"columns", "kept", "joined"}
-    many = trajectories(replace(asked, fixed=Spec(n_clusters=20)))
-    assert many
-    assert "components" not in {path.source for path in many}  # thin shapes have two directions
-    fixed = trajectories(replace(asked, fixed=Spec(n_clusters=4)))
-    assert {(path.source, path.n_clusters) for path in fixed} == {(source, 4) for source in sources | {"joined"}}
-    assert trajectories(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Trajectory("fixed", 4)]
+    always = set(SOURCES) - {"columns", "kept"}
+    shapes = {"components", "thin", "thinner"}
+    for k in CLUSTERS:
+        assert {one.source for one in proposals(asked) if one.n_clusters == k} == (
+            always if k <= 3 else always - shapes
+        )
+    fixed = proposals(replace(asked, fixed=Spec(n_clusters=4)))
+    assert set(fixed) == {Proposal(source, 4) for source in always}
+    assert proposals(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Proposal(FIXED, 4)]
 
     def left(**fixed):
-        return {path.source for path in trajectories(replace(asked, fixed=Spec(**fixed)))}
+        return {one.source for one in proposals(replace(asked, fixed=Spec(**fixed)))}
 
-    assert left(subtract_given=True) == {"residual", "centroids", "half-whitened", "whitened"}
-    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids"}
-    assert left(subtract_given=True, whitening=0.0, n_clusters=2) == {"residual", "centroids", "joined"}
-    assert left(subtract_given=False) == {"components", "direct"}
+    assert left(subtract_given=True) == {"residual", "centroids", "joined", "whitened"}
+    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
+    assert left(subtract_given=False) == {"direct", *shapes}
     assert left(whitening=1.0) == {"whitened"}
-    assert {path.source for path in trajectories(replace(asked, given=[]))} == sources - {"residual"}
+    assert {one.source for one in proposals(replace(asked, given=[]))} == always
     few = replace(asked, X=asked.X[:4], given=[asked.given[0][:4]])
-    assert max(k for path in trajectories(few) for k in (path.n_clusters, *path.others)) == 3
-    wide = replace(asked, columns=np.eye(6, 2))
-    assert {path.source for path in trajectories(wide)} == {
-        "residual",
-        "half-whitened",
-        "columns",
-        "columns, components",
-    }
+    assert {one.n_clusters for one in proposals(few)} == {2}
+    assert {one.source for one in proposals(replace(asked, columns=np.eye(6, 2)))} == always | {"columns"}
 
 
-@pytest.mark.parametrize(
-    "source", ["components", "residual", "centroids", "joined", "direct", "half-whitened", "whitened"]
-)
-def test_a_trajectory_finds_the_hidden_clusters(source):
-    data, trials = question()[1], walk(source)
-    stages = len(THIN) if source == "components" else len(SOURCES[source].fits)
-    assert [t.stage for t in trials] == list(range(stages))
-    assert {(t.source, t.n_clusters, t.n_components) for t in trials} == {(source, 2, 2)}
-    least = 0.9 if source in ("components", "residual", "direct") else 0.8
-    assert max(nmi(t.labels, data.alternative) for t in trials) > least
-    for t in trials:
-        if t.whitening == 0:
-            assert np.allclose(t.W.T @ t.W, np.eye(2), atol=1e-8)
-        assert t.smallest == np.bincount(t.labels, minlength=2).min() / len(data.X)
-        assert t.overlap == pytest.approx(nmi(t.labels, data.given))
+@pytest.mark.parametrize("source", ["components", "thin", "residual", "centroids", "joined", "direct", "whitened"])
+def test_a_source_finds_the_hidden_clusters(source):
+    data, found = question()[1], trial(source)
+    assert (found.source, found.n_clusters, found.n_components) == (source, 2, 2)
+    assert nmi(found.labels, data.alternative) > 0.85
+    if found.whitening == 0:
+        assert np.allclose(found.W.T @ found.W, np.eye(2), atol=1e-8)
+    assert found.smallest == np.bincount(found.labels, minlength=2).min() / len(data.X)
+    assert found.overlap == pytest.approx(nmi(found.labels, data.given))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -144,24 +118,11 @@ def test_a_smaller_cluster_is_found_as_one_of_more_and_the_others_are_joined(see
     X -= X.mean(axis=0)
 
     def found(start):
-        W = start(X, 2, np.random.default_rng(0), np.zeros((300, 0)), 2)
+        W = start(X, 2, np.random.default_rng(0), np.zeros((300, 0)))
         return nmi(best_lloyd(X @ W, 2, np.random.default_rng(0), 5)[0], codes)
 
     assert found(alternate_discriminants) < 0.1
     assert found(joined_discriminants) > 0.85
-
-
-def test_clusters_are_sought_again_in_residuals_from_their_own_directions():
-    asked, data = question()
-    rough = replace(walk("direct")[0], W=orthonormal(np.eye(6)[:, 2:4] + 0.3))  # the plane of the hidden view, tilted
-    (found,) = run_again(asked, [rough], np.random.default_rng(0))
-    assert (found.source, found.n_clusters, found.subtract_given) == (AGAIN, 2, True)
-    assert nmi(found.labels, data.alternative) > 0.9
-    (same,) = follow(asked, Trajectory(AGAIN, 2), np.random.default_rng(0))  # in other rows it starts anew
-    assert nmi(same.labels, data.alternative) > 0.9
-    for fixed in (Spec(subtract_given=False), Spec(whitening=1.0), Spec(2, sigma=1.0)):
-        assert run_again(replace(asked, fixed=fixed), [rough], np.random.default_rng(0)) == []
-    assert run_again(replace(asked, X=np.zeros((80, 6)), given=[]), [rough], np.random.default_rng(0)) == []
 
 
 def test_components_with_light_tails_come_first():
@@ -211,36 +172,35 @@ def penalised_tail(X, W, given):
 def test_columns_that_stand_out_are_searched_by_themselves():
     asked, data = question(150)
     asked = replace(asked, columns=np.eye(6)[:, 2:5])
-    trials = run(asked, Trajectory("columns", 2), 0)
-    assert all(np.allclose(t.W[[0, 1, 5]], 0) for t in trials)
-    assert max(nmi(t.labels, data.alternative) for t in trials) > 0.9
+    for source in ("columns", "components"):
+        found = fit_proposal(asked, Proposal(source, 2), 0)
+        assert found.in_columns
+        assert np.allclose(found.W[[0, 1, 5]], 0)
+        assert nmi(found.labels, data.alternative) > 0.9
+    assert not fit_proposal(asked, Proposal("residual", 2), 0).in_columns
 
 
-def test_one_stage_alone():
-    asked, _ = question(n_clusters=2)
-    alone = list(follow(asked, Trajectory("direct", 2), np.random.default_rng(0), only=1))
-    assert [t.stage for t in alone] == [1]
-
-
-def test_thin_shapes_are_sought_by_the_alternation_in_few_columns_and_in_halves_of_them():
+def test_thin_shapes_are_sought_in_few_columns_and_in_halves_of_them():
     asked, _ = question(160, n_clusters=2)
     n, d = asked.X.shape
     assert 20 * d <= n < 40 * d
     assert asked.has_few_columns
     assert asked.take(np.arange(n // 2)).has_few_columns  # as the search, whose view is sought again
     wide = replace(asked, X=np.hstack([asked.X, np.random.default_rng(0).standard_normal((n, n // 20 + 1 - d))]))
-    assert not wide.has_few_columns
-    for one, floor, pull in ((asked, 1e-3, 3.0), (wide, 0.03, 0.0)):
-        thin = run(one, Trajectory("components", 2), 0)[-1]
-        assert (thin.degree_floor, thin.pull) == (floor, pull)
+    assert {one.source for one in proposals(asked)} - {one.source for one in proposals(wide)} == {"thin", "thinner"}
+    thin = fit_proposal(asked, Proposal("thin", 2), 0)
+    assert (thin.degree_floor, thin.pull) == (1e-3, 3.0)
     fixed = replace(asked, fixed=Spec(n_clusters=2, degree_floor=0.2, pull=0.5))
-    assert {(t.degree_floor, t.pull) for t in run(fixed, Trajectory("components", 2), 0)} == {(0.2, 0.5)}
+    for source in ("thin", "residual"):
+        found = fit_proposal(fixed, Proposal(source, 2), 0)
+        assert (found.degree_floor, found.pull) == (0.2, 0.5)
 
 
+@pytest.mark.parametrize("source", [FIXED, ALTERNATED])
 @pytest.mark.parametrize("residual", [False, True])
-def test_a_fixed_sigma_is_a_single_trial(residual):
+def test_a_fixed_sigma_is_a_single_trial(residual, source):
     asked, _ = question(n_clusters=2, sigma=0.8, subtract_given=residual)
-    (found,) = run(asked, Trajectory("fixed", 2), 0)
+    found = fit_proposal(asked, Proposal(source, 2), 0)
     assert found.sigma == 0.8
     rows = remove_given(asked.X, asked.given) if residual else asked.X
     values = normalised_spectrum(rows @ found.W, 0.8)
@@ -248,9 +208,8 @@ def test_a_fixed_sigma_is_a_single_trial(residual):
 
 
 @pytest.mark.parametrize("source", ["components", "residual"])
-def test_same_seed_same_trials(source):
-    again = run(question(n_clusters=2, n_components=2)[0], Trajectory(source, 2), 0)
-    for a, b in zip(walk(source), again, strict=True):
-        assert np.array_equal(a.W, b.W)
-        assert np.array_equal(a.labels, b.labels)
-        assert (a.sigma, a.cost) == (b.sigma, b.cost)
+def test_same_seed_same_trial(source):
+    again = fit_proposal(question(n_clusters=2, n_components=2)[0], Proposal(source, 2), 0)
+    assert np.array_equal(trial(source).W, again.W)
+    assert np.array_equal(trial(source).labels, again.labels)
+    assert (trial(source).sigma, trial(source).cost) == (again.sigma, again.cost)

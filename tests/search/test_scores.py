@@ -7,13 +7,13 @@ import pytest
 
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
-from altclust.search.criteria import Contrast, criteria
+from altclust.search.halves import found_again
 from altclust.search.mixture import mixture
+from altclust.search.proposals import Proposal, fit_proposal
+from altclust.search.scores import Contrast, scores
 from altclust.search.screening import screen, standing_out
-from altclust.search.selection import CURVED, REJECTED, menu, rank, weighted
+from altclust.search.selection import FOUND_AGAIN, menu, rank
 from altclust.search.spec import SearchSpec
-from altclust.search.stability import stability
-from altclust.search.trajectories import Trajectory, run
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def spec(data):
 
 @pytest.fixture(scope="module")
 def trials(spec):
-    return [trial for source in ("residual", "direct") for k in (2, 3) for trial in run(spec, Trajectory(source, k), 0)]
+    return [fit_proposal(spec, Proposal(source, k), 0) for source in ("residual", "direct") for k in (2, 3)]
 
 
 def test_nmi_of_all_pairs():
@@ -55,50 +55,31 @@ def test_a_large_gain_counts_less_and_less_but_without_a_limit():
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(20), 15)
     spec = SearchSpec(10 * rng.standard_normal((20, 8))[codes] + rng.standard_normal((300, 8)), [])
-    trial = replace(run(spec, Trajectory("residual", 20), 0)[0], labels=codes)
+    trial = replace(fit_proposal(spec, Proposal("residual", 20), 0), labels=codes)
     few = replace(trial, labels=codes // 5, n_clusters=4)
-    many, halves = criteria(spec, [trial, few], np.random.default_rng(0))["mixture"]
+    many, halves = scores(spec, [trial, few], np.random.default_rng(0))["mixture"]
     assert many > 2  # where it was cut off once
     assert many > halves
 
 
-def test_of_a_large_contrast_a_twentieth_counts():
+def test_a_contrast_counts_from_where_clusters_no_longer_overlap_up_to_a_limit():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1], 100)
-    spec = SearchSpec(np.column_stack([12 * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2)), [])
-    trial = replace(run(spec, Trajectory("residual", 2), 0)[0], W=np.eye(2, 1), labels=codes, sigma=1.0)
-    raw = Contrast(200, 1, np.random.default_rng(0))(spec.X[:, :1], codes, 1.0)
-    assert raw > 3.5
-    assert criteria(spec, [trial], np.random.default_rng(0))["contrast"][0] == pytest.approx(
-        min(3 + (raw - 3) / 20, 3.3)
-    )
+    found = []
+    for apart in (1, 2.2, 12):
+        spec = SearchSpec(np.column_stack([apart * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2)), [])
+        trial = replace(fit_proposal(spec, Proposal("residual", 2), 0), W=np.eye(2, 1), labels=codes, sigma=1.0)
+        found.append(scores(spec, [trial], np.random.default_rng(0)).iloc[0])
+    assert found[0]["contrast"] < 1.5 < found[1]["contrast"] < 3 < found[2]["contrast"]
+    assert [one["clear"] for one in found] == [0.0, pytest.approx(found[1]["contrast"] - 1.5), 1.5]
 
 
-def test_clear_clusters_that_no_mixture_describes_gain():
-    data = views(240, ("blobs", "rings"), (2, 2), random_state=0)
-    spec = SearchSpec(data.X, [])
-    one = run(spec, Trajectory("components", 2), 0)[0]
-    rings = replace(one, W=np.eye(6)[:, 2:4], labels=data.alternative, sigma=0.15, degree_floor=1e-3)
-    halves = replace(rings, labels=(data.X[:, 2] > 0).astype(int))
-    blobs = replace(rings, W=np.eye(6)[:, :2], labels=data.given)
-    table = rank(spec, [rings, halves, blobs], np.random.default_rng(0))
-    gained = table["score"] - weighted(table)
-    assert gained[0] == pytest.approx(CURVED)
-    assert gained[2] == pytest.approx(0)
-    assert gained[1] <= 0
-
-
-def test_thin_clusters_that_some_of_the_rows_do_not_show_are_rejected():
-    """A cut between two atoms of rounded values: at another sample of rows the kernel cuts elsewhere."""
+def test_gaps_between_rounded_values_are_not_found_again():
+    """A cut between two atoms of rounded values: in other rows the kernel cuts elsewhere."""
     rng = np.random.default_rng(0)
     X = np.column_stack([np.round(rng.standard_normal(300), 1), rng.standard_normal((300, 3))])
     spec = SearchSpec(X - X.mean(axis=0), [])
-    one = run(spec, Trajectory("components", 2), 0)[0]
-    cut = replace(one, W=np.eye(4, 1), labels=(X[:, 0] > 0.05).astype(int), sigma=0.01, degree_floor=1e-3)
-    table = rank(spec, [cut], np.random.default_rng(0))
-    assert table["contrast"][0] > 1.5
-    assert table["steadiness"][0] < 0.75
-    assert table["score"][0] < -REJECTED / 2
+    assert found_again(spec, fit_proposal(spec, Proposal("thinner", 2), 0), 0) < 0.3
 
 
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():
@@ -119,27 +100,37 @@ def test_two_arcs_have_a_contrast_that_their_centres_do_not_show():
     assert mixture(arcs, codes) < 0.2
 
 
-def test_criteria_of_the_hidden_clusters_are_high(spec, data, trials):
-    table = criteria(spec, trials, np.random.default_rng(0))
+def test_scores_of_the_hidden_clusters_are_high(spec, data, trials):
+    table = scores(spec, trials, np.random.default_rng(0))
     right = np.array([nmi(t.labels, data.alternative) for t in trials]) > 0.95
     assert right.any()
     assert not right.all()
-    for name in ("agreement", "contrast", "mixture"):
+    for name in ("contrast", "mixture"):
         assert table.loc[right, name].mean() > table.loc[~right, name].mean()
 
 
 def test_the_highest_score_is_the_hidden_clustering(spec, data, trials):
-    table = rank(spec, trials, np.random.default_rng(0))
+    table = rank(spec, trials, 0)
     order = menu(trials, table)
     assert nmi(trials[order[0]].labels, data.alternative) > 0.95
     assert table["score"].argmax() == order[0]
 
 
+def test_halves_are_searched_only_for_trials_that_may_be_the_best(spec, trials):
+    table = rank(spec, trials, 0)
+    known, best = table["again"].notna(), table["score"].max()
+    assert known[table["score"].argmax()]
+    assert not known.all()
+    assert (table.loc[~known, "score"] + FOUND_AGAIN <= best).all()
+    everything = table["score"] + FOUND_AGAIN * np.where(known, 0, [found_again(spec, one, 0) for one in trials])
+    assert everything.argmax() == table["score"].argmax()
+
+
 def test_what_is_given_or_outliers_never_come_first(spec, data, trials):
-    best = trials[menu(trials, rank(spec, trials, np.random.default_rng(0)))[0]]
+    best = trials[menu(trials, rank(spec, trials, 0))[0]]
     known = replace(best, labels=data.given, overlap=1.0)
     lonely = replace(best, smallest=0.01)
-    table = rank(spec, [known, lonely, trials[0]], np.random.default_rng(0))
+    table = rank(spec, [known, lonely, trials[0]], 0)
     assert table["score"].to_numpy().argsort().tolist() == [0, 1, 2]
     assert menu([known, lonely, trials[0]], table) == [2]
 
@@ -154,24 +145,23 @@ def test_contrast_in_one_direction_does_not_depend_on_the_seed():
 
 def test_small_clusters_among_many_are_no_outliers(spec, trials):
     few = replace(trials[0], n_clusters=2, smallest=0.02)
-    table = rank(spec, [few, replace(few, n_clusters=20)], np.random.default_rng(0))
+    table = rank(spec, [few, replace(few, n_clusters=20)], 0)
     assert (table["score"] < 0).tolist() == [True, False]
 
 
-def test_stability_is_high_for_clusters_and_low_for_a_cloud(spec, data, trials):
-    best = trials[menu(trials, rank(spec, trials, np.random.default_rng(0)))[0]]
-    assert stability(spec, [best], np.random.default_rng(0))[0] > 0.9
-    rng = np.random.default_rng(1)
-    cloud = SearchSpec(rng.standard_normal((120, 6)), [data.given])
-    (trial, *_) = run(cloud, Trajectory("residual", 3), 0)
-    assert stability(cloud, [trial], np.random.default_rng(0))[0] < 0.6
-    assert np.isnan(stability(replace(cloud, X=cloud.X[:30], given=[data.given[:30]]), [trial], rng))
+def test_clusters_are_found_again_and_a_cut_through_a_cloud_is_not(spec, data, trials):
+    best = trials[menu(trials, rank(spec, trials, 0))[0]]
+    assert found_again(spec, best, 0) > 0.9
+    cloud = SearchSpec(np.random.default_rng(1).standard_normal((120, 6)), [data.given])
+    trial = fit_proposal(cloud, Proposal("residual", 3), 0)
+    assert found_again(cloud, trial, 0) < 0.6
+    assert found_again(replace(cloud, X=cloud.X[:30], given=[data.given[:30]]), trial, 0) == 0
 
 
 def test_a_few_columns_among_hundreds_stand_out():
     data = views(600, ("blobs", "blobs"), (3, 3), noise_columns=300, random_state=0)
     X = data.X - data.X.mean(axis=0)
-    subspace, columns = screen(X, [data.given], np.random.default_rng(0))
+    subspace, columns = screen(X, [data.given], 0)
     assert np.allclose(subspace.T @ subspace, np.eye(subspace.shape[1]), atol=1e-8)
     chosen = np.flatnonzero(np.abs(subspace @ columns).sum(axis=1) > 1e-9)
     assert len(chosen) == columns.shape[1] <= 14

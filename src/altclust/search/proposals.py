@@ -1,0 +1,195 @@
+"""Proposals: rows in several coordinates, directions to start from in each, and a short fit from there.
+
+One objective has many minima, and tables differ in what hides a view. So short fits start from directions that simpler
+methods find:
+
+- "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
+- "centroids": the same rows, from the directions between the centres of k-means clusters;
+- "joined": the same rows, from a few more clusters than k that were joined to k;
+- "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
+- "whitened": residuals in principal directions of equal size, for views that a few large directions hide;
+- "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
+- "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
+- "components": the plane of independent components with light tails that do not depend on the given clusters;
+- "thin" and "thinner": the same plane at a small σ, after a few rounds of the paper's alternation: only these find
+  rings and spirals. In many columns they would find gaps by chance.
+
+Most fits are held close to their start. In many columns a free fit finds gaps by chance, and its start is the better
+view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.backend import Array
+from ..core.alternation import alternate
+from ..core.initialization import spectral_start
+from ..core.problem import remove_given
+from ..core.reduced import FLOOR
+from ..core.solvers import ISM
+from .discriminants import (
+    ROWS_PER_CLUSTER,
+    alternate_discriminants,
+    centroid_directions,
+    joined_discriminants,
+    kmeans_directions,
+)
+from .heuristics import median_distance
+from .keep_starts import KEPT, kept_start
+from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
+from .spec import SearchSpec
+from .trials import Trial
+
+CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
+MOST_SHAPES = 3  # clusters that a search seeks in the plane of components
+WIDTH = 0.7  # σ over the median distance of the projected rows
+WIDE, THIN, THINNER = 0.5, 0.12, 0.085  # the same in the plane of components
+HELD, THIN_HELD = 1.0, 3.0  # pull over k − 1
+WIDE_FLOOR, THIN_FLOOR = 0.03, 1e-3  # of degrees; a larger one joins thin shapes
+ROUNDS = 4  # of the alternation, and steps of each of its W steps
+
+Start = Callable[[SearchSpec, Array, int, np.random.Generator], Array]
+
+
+class Proposal(NamedTuple):
+    """A source of starts, and a number of clusters."""
+
+    source: str
+    n_clusters: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """Coordinates of the rows, directions to start from, and the fit that starts there.
+
+    Attributes
+    ----------
+    start : callable
+        Finds directions in rows, for a number of clusters.
+    subtract_given : bool
+    whitening : float
+    width : float
+        σ over the median distance of the projected rows.
+    pull : float
+        Over k − 1.
+    floor : float
+        Of degrees.
+    shapes : bool
+        Whether it is a plane for shapes of few clusters; in a wide table, in columns that stand out.
+    thin : bool
+        Whether the fit is the paper's alternation.
+    """
+
+    start: Start
+    subtract_given: bool = True
+    whitening: float = 0.0
+    width: float = WIDTH
+    pull: float = HELD
+    floor: float = FLOOR
+    shapes: bool = False
+    thin: bool = False
+
+
+def _components(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Array:
+    return spec.components
+
+
+def _kept(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Array:
+    if spec.kept is None or not len(spec.kept[1]):  # in some rows, nothing of it may be left
+        return alternate_discriminants(X, k, rng, spec.tails)
+    return kept_start(X, k, spec.kept, rng)
+
+
+def _in_turn(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Array:
+    return alternate_discriminants(X, k, rng, spec.tails)
+
+
+SOURCES = {
+    "residual": Source(_in_turn),
+    "centroids": Source(lambda spec, X, k, rng: centroid_directions(X, k, rng)),
+    "joined": Source(lambda spec, X, k, rng: joined_discriminants(X, k, rng, spec.tails)),
+    "direct": Source(lambda spec, X, k, rng: kmeans_directions(X, k, rng), subtract_given=False, pull=0.0),
+    "whitened": Source(_in_turn, whitening=1.0),
+    "columns": Source(_in_turn),
+    KEPT: Source(_kept),
+    "components": Source(_components, False, width=WIDE, pull=0.0, floor=WIDE_FLOOR, shapes=True),
+    "thin": Source(_components, False, width=THIN, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
+    "thinner": Source(_components, False, width=THINNER, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
+}
+FIXED, ALTERNATED = "fixed", "fixed, alternated"  # the spectral start with a fixed σ; then the paper's alternation
+
+
+def proposals(spec: SearchSpec) -> list[Proposal]:
+    """The proposals of a search."""
+    k, fixed, n = spec.fixed.n_clusters, spec.fixed, len(spec.X)
+    if fixed.sigma is not None and k is not None:
+        return [Proposal(FIXED, k)]
+    left = remove_given(spec.X, spec.given).any() if spec.given else True
+
+    def allowed(name: str, source: Source) -> bool:
+        subtract = source.subtract_given and bool(spec.given)
+        return (
+            fixed.subtract_given in (None, subtract)
+            and fixed.whitening in (None, source.whitening)
+            and (left or not subtract)
+            and (name != "columns" or spec.columns is not None)
+            and (name != KEPT or spec.kept is not None)
+            and (not source.thin or spec.has_few_columns)
+        )
+
+    names = [name for name, source in SOURCES.items() if allowed(name, source)]
+    tried = [k] if k else [c for c in CLUSTERS if c <= n / ROWS_PER_CLUSTER] or [CLUSTERS[0]]
+    found = [Proposal(name, c) for c in tried for name in names if k or c <= MOST_SHAPES or not SOURCES[name].shapes]
+    return [one for one in found if one.n_clusters < n]
+
+
+def fit_proposal(spec: SearchSpec, proposal: Proposal, seed: int) -> Trial:
+    """The trial of a proposal; its random numbers do not depend on the other proposals."""
+    name, k = proposal
+    place = list(SOURCES).index(name) if name in SOURCES else len(SOURCES)
+    rng = np.random.default_rng([seed, place, k])
+    if name in (FIXED, ALTERNATED):
+        return _fixed(spec, name, k, rng)
+    source, fixed = SOURCES[name], spec.fixed
+    columns = spec.columns is not None and (source.shapes or name == "columns")
+    if source.shapes:
+        X, basis = spec.standing_out, spec.columns
+    else:
+        X, basis = in_coordinates(spec, source.subtract_given, source.whitening, columns)
+    W = with_columns(X, source.start(spec, X, k, rng), fixed.n_components)
+    sigma = source.width * median_distance(X @ W, rng)
+    if source.thin:
+        W = _alternated(spec, X, k, W, sigma)
+    pull = source.pull * max(k - 1, 1) if fixed.pull is None else fixed.pull
+    floor = source.floor if fixed.degree_floor is None else fixed.degree_floor
+    setting = Setting(X, basis, source.subtract_given and bool(spec.given), source.whitening, floor, pull, columns)
+    return short_fit(spec, name, k, setting, W, sigma, rng, rough=not source.thin, steps=0 if source.thin else None)
+
+
+def _fixed(spec: SearchSpec, name: str, k: int, rng: np.random.Generator) -> Trial:
+    assert spec.fixed.sigma is not None
+    subtract, whitening = bool(spec.fixed.subtract_given), spec.fixed.whitening or 0.0
+    X, basis = in_coordinates(spec, subtract, whitening)
+    q = spec.directions(k)
+    start = spectral_start(*build_problem(spec, X, k, q, spec.fixed.sigma))
+    W, floor, steps = start.vectors[:, :q], FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor, None
+    if name == ALTERNATED:
+        W, floor, steps = _alternated(spec, X, k, W, spec.fixed.sigma), THIN_FLOOR, 0
+    setting = Setting(X, basis, subtract, whitening, floor, 0.0)
+    return short_fit(spec, name, k, setting, W, spec.fixed.sigma, rng, rough=False, steps=steps)
+
+
+def _alternated(spec: SearchSpec, X: Array, k: int, W: Array, sigma: float) -> Array:
+    """The directions after a few rounds of the paper's alternation.
+
+    It finds rings and spirals that the reduced objective does not: its k columns of U, and degrees without a floor, see
+    the shape of a ring before they see its halves.
+    """
+    problem, engine = build_problem(spec, X, k, W.shape[1], sigma)
+    engine.keep = spec.kept
+    return alternate(problem, engine, ISM(max_iter=ROUNDS), W, max_iter=ROUNDS).W
