@@ -124,7 +124,7 @@ def test_types_can_be_chosen(frame):
         ({"zip": "category"}, "types='zip' is not a column"),
         ({"city": "colour"}, "types='colour' is not a type: choose one of number, ordered"),
         ({"city": "number"}, "types='number' asks for numbers in column 'city', which has others"),
-        ({"city": "date"}, "types='date' asks for dates such as 2026-11-16 in column 'city'"),
+        ({"city": "date"}, "types='date' asks for dates such as 2026-11-16 or 21.09.2020 in column 'city'"),
     ):
         with pytest.raises(InputError, match=message):
             learn_recipe(frame, types=wrong)
@@ -199,6 +199,17 @@ def test_new_rows_are_read_as_the_old_ones(frame):
         recipe.apply(few.drop(columns="income"))
     with pytest.raises(InputError, match="'income' held numbers in the table that was clustered"):
         recipe.apply(few.assign(income="much"))
+
+
+def test_dates_of_new_rows_are_read_in_the_order_of_the_old_ones(frame):
+    frame["seen"] = [f"{i % 12 + 1}/{i % 28 + 1}/2020" for i in range(N)]
+    recipe = learn_recipe(frame)
+    assert "Dates read from text: seen ('1/1/2020' is 2020-01-01)." in recipe.sentences
+    stored = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
+    few = frame.iloc[1:2].assign(seen="2/3/2020")
+    told = readable(few, stored)["seen"].iloc[0]
+    assert told == pytest.approx(2020 + (31 + 2) / 365.2425, abs=0.01)
+    assert stored.apply(few)["seen"].iloc[0] < stored.apply(few.assign(seen="3/2/2020"))["seen"].iloc[0]
 
 
 def test_equal_rows_get_different_scores():

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError, short_repr
-from .numerals import Numerals, is_numeral, read_numerals
+from .dates import date_order, is_date, read_dates
+from .numerals import MOSTLY, Numerals, is_numeral, read_numerals
 from .values import as_float, is_text, labels
 
 TYPES = {  # and the rule by which a column gets it
@@ -17,7 +18,7 @@ TYPES = {  # and the rule by which a column gets it
     "ordered": "numbers with few different values, such as ratings and years",
     "category": "words or codes, each in several rows",
     "yes/no": "two values: yes and no, true and false, or 1 and 0",
-    "date": "dates such as 2026-11-16, counted in years",
+    "date": "dates such as 2026-11-16, 21.09.2020 or 9/30/1990, counted in years",
     "money": "numbers with a currency",
     "percent": "numbers with a per cent sign",
     "identifier": "a different value in every row, in order or named as an identifier",
@@ -34,8 +35,6 @@ CODE = re.compile(
     r"(.*[\W_])?(zip|zip_?codes?|post_?codes?|postal(_?codes?)?|plz|phone|telephone|fax|iban|ean|isbn|sku)",
     re.IGNORECASE,
 )
-ISO_DATE = r"\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?\s*"
-YEAR = 365.2425 * 86_400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,9 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
     """
     if wanted is not None:
         return _as_wanted(cells, wanted, decimal)
-    if _is_date(cells):
-        return _numeric("date", "dates", years_of(cells))
+    dates = read_dates(cells, least=MOSTLY)
+    if dates is not None:
+        return _numeric("date", "dates", dates)
     found = numbers_of(cells, decimal)
     if found is None:
         return _words(cells)
@@ -118,11 +118,11 @@ def _as_wanted(cells: pd.Series, wanted: str, decimal: str | None) -> TypedColum
         raise InputError(f"is not a type: choose one of {', '.join(TYPES)}.", argument="types", value=wanted)
     if wanted in ("category", "yes/no", "identifier", "text"):
         return replace(_words(cells), kind=wanted, why="as asked")
-    found = years_of(cells) if wanted == "date" else numbers_of(cells, decimal)
+    found = read_dates(cells) if wanted == "date" else numbers_of(cells, decimal)
     if found is None or np.isnan(found.values).all():
         text = labels(cells).dropna()
         such = f" (such as {short_repr(text.iloc[0])})" if len(text) else ""
-        what = "dates such as 2026-11-16" if wanted == "date" else "numbers"
+        what = "dates such as 2026-11-16 or 21.09.2020" if wanted == "date" else "numbers"
         problem = f"asks for {what} in column {str(cells.name)!r}, which has others{such}: choose another type."
         raise InputError(problem, argument="types", value=wanted)
     most = {"number": 0, "ordered": MOST_ASKED}.get(wanted, FEW)
@@ -149,13 +149,16 @@ def _words(cells: pd.Series) -> TypedColumn:
     elif distinct == len(cells) - missing and IDENTIFIER.fullmatch(str(cells.name).strip()):
         kind, why = "identifier", "a name for every row"
     else:
-        kind, why = "text", f"text with {distinct} values{_nearly_numbers(text)}"
+        kind, why = "text", f"text with {distinct} values{_nearly(text)}"
     return TypedColumn(kind, why, None, levels, missing, distinct)
 
 
-def _nearly_numbers(text: pd.Series) -> str:
-    """How many cells keep a column from being read as numbers, if these are the minority; "" otherwise."""
+def _nearly(text: pd.Series) -> str:
+    """What keeps a column from being read as dates or numbers, where most cells are such; "" otherwise."""
     there = text.dropna()
+    dates = [cell for cell in map(str, there) if is_date(cell.strip())]
+    if len(dates) > len(there) / 2 and not date_order(dates):
+        return f": dates such as {short_repr(dates[0])} do not tell which is the day and which the month"
     strange = there[[not is_numeral(str(cell)) for cell in there]]
     if not 0 < len(strange) < len(there) / 2:
         return ""
@@ -176,23 +179,3 @@ def _counts_rows(name: str, values: np.ndarray, rows: int) -> bool:
 def _has_leading_zeros(cells: pd.Series) -> bool:
     """Whether cells such as 01067 show that the digits are not an amount."""
     return is_text(cells) and bool(labels(cells).dropna().str.fullmatch(r"\s*0\d+\s*").any())
-
-
-def _is_date(cells: pd.Series) -> bool:
-    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return True
-    if not is_text(cells):
-        return False
-    text = labels(cells).dropna()
-    if not len(text) or not re.fullmatch(ISO_DATE, str(text.iloc[0])):
-        return False
-    return bool(text.str.fullmatch(ISO_DATE).mean() >= 0.9)
-
-
-def years_of(cells: pd.Series) -> Numerals:
-    """Dates as years with decimals; NaN where a cell is not a date."""
-    text = cells if pd.api.types.is_datetime64_any_dtype(cells.dtype) else labels(cells)
-    times = pd.to_datetime(text, errors="coerce", utc=True, format=None if text is cells else "ISO8601")
-    seconds = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=float)
-    foreign = [] if text is cells else text[np.isnan(seconds) & text.notna().to_numpy()].tolist()
-    return Numerals(1970 + seconds / YEAR, foreign)

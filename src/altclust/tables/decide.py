@@ -124,6 +124,7 @@ class _Notes:
     filled: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
+    dates: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     skewed: list[str] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
@@ -148,7 +149,7 @@ class _Notes:
         if typed.missing:
             self.filled.append(f"{typed.missing} in {name}")
         if found.example:
-            self.read.append(f"{name} ({found.example})")
+            (self.dates if typed.kind == "date" else self.read).append(f"{name} ({found.example})")
         if found.foreign:
             self.foreign.append(f"{name} ({found.foreign[0]!r})")
 
@@ -162,6 +163,7 @@ class _Notes:
             ("Used by their associations with other columns", self.few, "encode"),
             ("Left out", out, "columns"),
             ("Numbers read from text", self.read, "decimal"),
+            ("Dates read from text", self.dates, "types"),
             ("Cells that are not numbers count as missing", self.foreign, "types"),
             ("Missing cells are replaced by the median", self.filled, "impute"),
             ("Missing cells are a level of their own", self.unanswered, "drop"),
@@ -226,7 +228,9 @@ def _column(
 ) -> tuple[Column, np.ndarray | None]:
     """How a column becomes a feature, and the places of its levels where it has few values."""
     name, found = str(cells.name), typed.numerals
-    column = Column(name, typed.kind, decimal="." if found is None else found.decimal)
+    column = Column(name, typed.kind)
+    if found is not None:
+        column = replace(column, decimal=found.decimal, order=found.order)
     if typed.levels:
         levels = (*typed.levels, NO_ANSWER) if found is None and typed.missing else typed.levels
         if found is not None:

@@ -41,9 +41,12 @@ class Numerals:
     decimal : str
         The decimal mark, "." or ",".
     example : str
-        How the first cell with a comma or a unit was read, as text; "" if there is none.
+        How the first cell with a comma or a unit, or the first date that ends with the year, was read, as text; "" if
+        there is none.
     doubt : str
         Why another decimal mark is as likely, with two cells; "" if there is no doubt.
+    order : str
+        Of dates that end with the year: "day first" or "month first".
     """
 
     values: np.ndarray
@@ -52,6 +55,7 @@ class Numerals:
     decimal: str = "."
     example: str = ""
     doubt: str = ""
+    order: str = ""
 
 
 def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | None:
