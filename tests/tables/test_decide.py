@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas._libs.parsers import STR_NA_VALUES
 from tests.conftest import examples
 
 from altclust.base.errors import InputError
-from altclust.tables import Recipe, learn_recipe
+from altclust.tables import Recipe, learn_recipe, read_table
 from altclust.tables.column_types import numbers_of
 from altclust.tables.known import known_columns
 from altclust.tables.readable import readable
@@ -260,8 +261,19 @@ def test_typed_columns():
 def test_labels_are_text_and_missing_ones_none():
     assert labels(pd.Series([1.0, np.nan, 2.0])).tolist() == ["1", None, "2"]
     assert labels(pd.Series(["a", " NA ", "", "-", None])).tolist() == ["a", None, None, None, None]
-    assert labels(pd.Series(["none", "None", "some"])).tolist() == ["none", "None", "some"]  # an answer
+    assert labels(pd.Series(["none", "None", "some"])).tolist() == ["none", None, "some"]  # one is an answer
     assert labels(pd.Series(pd.Categorical(["x", None]))).tolist() == ["x", None]
+
+
+def test_a_file_has_the_same_missing_cells_as_its_pandas_frame(tmp_path):
+    words = sorted(STR_NA_VALUES)
+    rows = [f"{'none' if i % 3 else word},{word if i % 7 == 0 else i / 8}" for i, word in enumerate(words * 12)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["word,number", *rows]) + "\n")
+    ours, theirs = read_table(path).frame, pd.read_csv(path)
+    for name in ours.columns:
+        assert labels(ours[name]).isna().tolist() == labels(theirs[name]).isna().tolist()
+    assert learn_recipe(ours) == learn_recipe(theirs)
 
 
 def test_readable_keeps_what_describes_rows(frame):
