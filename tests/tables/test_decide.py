@@ -52,7 +52,7 @@ def test_measures_are_used_and_the_rest_is_named(frame):
     assert X.to_numpy().std(axis=0) == pytest.approx([1, 1])
     for reason in (
         "(no name) (row numbers)",
-        "customer_id (row numbers)",
+        "customer_id (a number for every row)",
         "note (text with 60 values)",
         "same (constant)",
         "nothing (empty)",
@@ -274,6 +274,17 @@ def test_a_file_has_the_same_missing_cells_as_its_pandas_frame(tmp_path):
     for name in ours.columns:
         assert labels(ours[name]).isna().tolist() == labels(theirs[name]).isna().tolist()
     assert learn_recipe(ours) == learn_recipe(theirs)
+
+
+def test_identifiers_and_dropped_columns_appear_nowhere(frame):
+    frame["order"] = 10_000 + np.cumsum(np.arange(N) % 3 + 1)
+    recipe = learn_recipe(frame, drop=["member"])
+    assert recipe.table.set_index("column").loc["order", "why"] == "rises evenly with the rows"
+    assert {"customer_id", "order", "member", ""} == set(recipe.hidden)
+    assert not {"customer_id", "order", "member", ""} & set(readable(frame, recipe))
+    assert "order" not in readable(frame)
+    chosen = learn_recipe(frame, columns=["income", "order"])
+    assert {"order", "city"} <= set(readable(frame, chosen))  # as asked, and beside what was asked for
 
 
 def test_readable_keeps_what_describes_rows(frame):

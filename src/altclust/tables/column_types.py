@@ -10,6 +10,7 @@ import pandas as pd
 
 from ..base.errors import InputError, short_repr
 from .dates import date_order, is_date, read_dates
+from .identifiers import is_named, why_identifier
 from .numerals import MOSTLY, Numerals, is_numeral, read_numerals
 from .values import as_float, is_text, labels
 
@@ -21,7 +22,7 @@ TYPES = {  # and the rule by which a column gets it
     "date": "dates such as 2026-11-16, 21.09.2020 or 9/30/1990, counted in years",
     "money": "numbers with a currency",
     "percent": "numbers with a per cent sign",
-    "identifier": "a different value in every row, in order or named as an identifier",
+    "identifier": "numbers or names of rows, such as row numbers, order numbers and subjects",
     "text": "many different texts",
 }
 MEASURED = ("number", "money", "percent", "date", "ordered")
@@ -30,7 +31,6 @@ FEW = 12  # most values of a column that counts as a rating or as a category
 MOST_ASKED = 200  # of a category that was asked for
 ROWS_EACH = 4  # mean number of rows per value, from which values count as few
 YES_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
-IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
 CODE = re.compile(
     r"(.*[\W_])?(zip|zip_?codes?|post_?codes?|postal(_?codes?)?|plz|phone|telephone|fax|iban|ean|isbn|sku)",
     re.IGNORECASE,
@@ -99,8 +99,9 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
         return replace(_words(cells), why="codes, not amounts")
     if np.array_equal(np.unique(values), [0.0, 1.0]):
         return replace(_words(cells), kind="yes/no", why="1 and 0")
-    if _counts_rows(name, values, len(cells)):
-        return _numeric("identifier", "row numbers", found)
+    reason = "" if found.doubt else why_identifier(name, found.values, FEW)
+    if reason:
+        return replace(_numeric("identifier", reason, found), levels=())
     number = _numeric("number", "numbers", found)
     return replace(number, kind="ordered", why=f"numbers with {number.distinct} values") if number.levels else number
 
@@ -146,8 +147,10 @@ def _words(cells: pd.Series) -> TypedColumn:
         kind, why = "yes/no", " and ".join(sorted(levels, reverse=True))
     elif distinct <= min(FEW, len(cells) / 2):
         kind, why = "category", f"{distinct} values"
-    elif distinct == len(cells) - missing and IDENTIFIER.fullmatch(str(cells.name).strip()):
+    elif distinct == len(cells) - missing and is_named(str(cells.name)):
         kind, why = "identifier", "a name for every row"
+    elif is_named(str(cells.name), again=True):
+        kind, why = "identifier", f"an identifier with {distinct} values, by its name"
     else:
         kind, why = "text", f"text with {distinct} values{_nearly(text)}"
     return TypedColumn(kind, why, None, levels, missing, distinct)
@@ -167,13 +170,6 @@ def _nearly(text: pd.Series) -> str:
 
 def _whole(values: np.ndarray) -> bool:
     return bool(np.all(values == np.round(values)))
-
-
-def _counts_rows(name: str, values: np.ndarray, rows: int) -> bool:
-    """Whether whole numbers, all different, are in a row or named as an identifier."""
-    if len(values) != rows or rows <= 2 or not _whole(values) or len(np.unique(values)) != rows:
-        return False
-    return bool(values.max() - values.min() == rows - 1) or IDENTIFIER.fullmatch(name) is not None
 
 
 def _has_leading_zeros(cells: pd.Series) -> bool:

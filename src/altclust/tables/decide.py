@@ -13,7 +13,7 @@ from scipy.stats import skew
 from ..base.errors import InputError, short_repr
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
 from .numerals import Numerals
-from .recipe import Column, Decision, Listed, Recipe
+from .recipe import AS_ASKED, LEFT_OUT, Column, Decision, Listed, Recipe
 from .scores import SOME_ROWS, leading_axes, ordered_levels
 from .unknown_column import NAMED, few, remedy
 from .values import NO_ANSWER
@@ -86,11 +86,13 @@ def learn_recipe(
     notes, used, levels = _Notes(), [], {}
     for name in map(str, frame.columns):
         typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
-        reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
+        reason = AS_ASKED if name in roles or name in dropped else ""
+        if asked and name not in asked:
+            reason = reason or "not among the columns to use"
         if name in logs and (reason or typed.numerals is None):
             problem = f"has the type {typed.kind}, and only numbers have logarithms: leave it out, or set its type."
             if reason:
-                role = roles.get(name, "left out")
+                role = roles.get(name, LEFT_OUT)
                 problem = f"is not clustered ({role}), so that its logarithms have no effect: leave it out."
             raise InputError(problem, argument="log", value=name)
         if name in asked and name not in wanted:
@@ -98,7 +100,7 @@ def learn_recipe(
         reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
         if reason:
             told = name not in roles and not (asked and name not in asked)
-            notes.leave_out(name, typed, roles.get(name, "left out"), reason, told)
+            notes.leave_out(name, typed, roles.get(name, LEFT_OUT), reason, told)
             continue
         column, codes = _column(frame[name], typed, name in logged, log == "auto", standardise, notes)
         used.append(column)
@@ -189,16 +191,16 @@ def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> li
 def _because_asked(typed: TypedColumn, rows: int) -> TypedColumn:
     """A column that would be left out by its type, but was asked for by its name."""
     if typed.kind == "identifier" and typed.numerals is not None:
-        return replace(typed, kind="number", why="as asked")
+        return replace(typed, kind="number", why=AS_ASKED)
     if typed.kind in ("identifier", "text") and typed.distinct <= min(MOST_ASKED, rows / 2):
-        return replace(typed, kind="category", why="as asked")
+        return replace(typed, kind="category", why=AS_ASKED)
     return typed
 
 
 def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: bool) -> str:
     """Why a column is not used; "" if it is."""
     if typed.kind in ("identifier", "text"):
-        return typed.why if typed.why != "as asked" else typed.kind
+        return typed.why if typed.why != AS_ASKED else typed.kind
     if typed.distinct == 0:
         return "empty"
     if typed.kind in LEVELLED:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..base.known import Known, Levels, is_measured
-from .column_types import column_type
+from .column_types import ROWS_EACH, TypedColumn, column_type
+from .identifiers import is_named
 from .values import known_labels
 
 LABELLED, MEASURED = ("category", "ordered", "yes/no"), ("number", "money", "percent")
@@ -41,8 +42,8 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
         chosen = [kind for pattern, kind in (types or {}).items() if pattern == name or fnmatchcase(str(name), pattern)]
         kind = chosen[-1] if chosen else None
         typed = column_type(cells)
-        if typed.kind == "identifier" and typed.numerals is not None and kind is None:
-            problem = "is an identifier (row numbers): leave it out, or set its type to number if it is a measurement."
+        if typed.kind == "identifier" and typed.numerals is not None and kind is None and _names_rows(typed, cells):
+            problem = f"is an identifier ({typed.why}): leave it out, or set its type to number if it is a measurement."
             raise InputError(problem, argument="given", value=name)
         numbers = None if kind in LABELLED or typed.numerals is None else typed.numerals.values
         if kind in MEASURED and numbers is None:
@@ -50,6 +51,11 @@ def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -
         measured = numbers is not None and (kind in MEASURED or (not typed.levels and is_measured(numbers)))
         found[name] = pd.Series(numbers, index=known.index) if measured else known_labels(cells)
     return pd.DataFrame(found, index=known.index)
+
+
+def _names_rows(typed: TypedColumn, cells: pd.Series) -> bool:
+    """Whether an identifier is no clustering: few rows share its values, or its name says so."""
+    return is_named(str(cells.name), again=True) or len(cells) < ROWS_EACH * typed.distinct
 
 
 def known_again(frame: pd.DataFrame, levels: Sequence[Levels]) -> pd.DataFrame | None:

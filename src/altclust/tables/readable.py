@@ -14,23 +14,28 @@ MOST_LEVELS = 30  # of a text column that describes rows
 
 
 def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
-    """The columns that describe rows: numbers as numbers, text of a few values as text, nothing else.
+    """The columns that describe rows: numbers as numbers, text of a few values as text, no identifiers, nothing else.
 
     Parameters
     ----------
     frame : DataFrame
     recipe : Recipe, optional
-        How its columns are read. Default: that is found again.
+        How its columns are read, and which of them somebody left out. Default: that is found again.
     """
     wanted = {} if recipe is None else {listed.column: listed.type for listed in recipe.listing}
     used = {} if recipe is None else {column.name: column for column in recipe.columns}
+    hidden = () if recipe is None else recipe.hidden
     columns: dict[str, Any] = {}
     for name, cells in frame.items():
         kind = wanted.get(str(name))
+        if str(name) in hidden:
+            continue
         if str(name) in used and kind in MEASURED:
             columns[str(name)] = used[str(name)].numbers(cells)
             continue
         typed = column_type(cells, wanted=kind if kind in LEVELLED else None)
+        if kind is None and typed.kind == "identifier":
+            continue
         if typed.numerals is not None:
             columns[str(name)] = typed.numerals.values
         elif 1 < typed.distinct + (typed.missing > 0) <= MOST_LEVELS and typed.distinct:

@@ -15,6 +15,8 @@ from .dates import ORDERS, read_dates
 from .scores import normal_scores, row_draws
 from .values import NO_ANSWER, labels
 
+LEFT_OUT, AS_ASKED = "left out", "as asked"  # a use, and a reason
+
 
 @dataclass(frozen=True)
 class Column:
@@ -131,6 +133,12 @@ class Recipe:
     def names(self) -> list[str]:
         """The names of the features: those of the columns that are used."""
         return [column.name for column in self.columns]
+
+    @property
+    def hidden(self) -> list[str]:
+        """The columns that appear nowhere in the results: identifiers, and those that somebody left out."""
+        out = [listed for listed in self.listing if listed.use == LEFT_OUT]
+        return [listed.column for listed in out if listed.type == "identifier" or listed.why == AS_ASKED]
 
     @property
     def table(self) -> pd.DataFrame:
