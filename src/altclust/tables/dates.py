@@ -62,6 +62,12 @@ def read_dates(cells: pd.Series, order: str = "", least: float = 0.0) -> Numeral
     return Numerals(years, foreign, example=example, order="" if last is None else order)
 
 
+def times_of(years: np.ndarray) -> pd.DatetimeIndex:
+    """The times that `read_dates` gave as years with decimals, to the second."""
+    seconds = np.round((years - 1970) * YEAR)
+    return pd.to_datetime(seconds, unit="s", errors="coerce")
+
+
 def is_date(text: str) -> bool:
     """Whether a text has the form of a date."""
     return bool(YEAR_FIRST.fullmatch(text) or YEAR_LAST.fullmatch(text))

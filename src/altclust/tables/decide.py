@@ -12,8 +12,9 @@ from scipy.stats import skew
 
 from ..base.errors import InputError, short_repr
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
+from .copies import near_copies
 from .numerals import Numerals
-from .recipe import AS_ASKED, LEFT_OUT, Column, Decision, Listed, Recipe
+from .recipe import AS_ASKED, COPY, LEFT_OUT, Column, Decision, Listed, Recipe
 from .scores import SOME_ROWS, leading_axes, ordered_levels
 from .unknown_column import NAMED, few, remedy
 from .values import NO_ANSWER
@@ -83,26 +84,39 @@ def learn_recipe(
     logs = [] if log == "auto" else [log] if isinstance(log, str) else log
     logged = _matching(frame, logs, "log")
     roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
-    notes, used, levels = _Notes(), [], {}
+    typed, reasons = {}, {}
     for name in map(str, frame.columns):
-        typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
+        found = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
         reason = AS_ASKED if name in roles or name in dropped else ""
         if asked and name not in asked:
             reason = reason or "not among the columns to use"
-        if name in logs and (reason or typed.numerals is None):
-            problem = f"has the type {typed.kind}, and only numbers have logarithms: leave it out, or set its type."
+        if name in logs and (reason or found.numerals is None):
+            problem = f"has the type {found.kind}, and only numbers have logarithms: leave it out, or set its type."
             if reason:
                 role = roles.get(name, LEFT_OUT)
                 problem = f"is not clustered ({role}), so that its logarithms have no effect: leave it out."
             raise InputError(problem, argument="log", value=name)
         if name in asked and name not in wanted:
-            typed = _because_asked(typed, len(frame))
-        reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
-        if reason:
-            told = name not in roles and not (asked and name not in asked)
-            notes.leave_out(name, typed, roles.get(name, LEFT_OUT), reason, told)
+            found = _because_asked(found, len(frame))
+        typed[name] = found
+        reasons[name] = reason or _why_not(name, found, name in asked or name in wanted, encode, impute)
+    chosen = {*asked, *wanted, *logs}
+    parts = {name: "chosen" if name in chosen else "used" for name in typed if not reasons[name]}
+    parts |= {name: "given" for name in typed if roles.get(name) == "given"}
+    for name, reason in reasons.items():
+        if reason not in ("", AS_ASKED) and typed[name].kind != "identifier":
+            parts[name] = "other"
+    copies = near_copies(frame, typed, parts)
+    notes, used, levels = _Notes(), [], {}
+    for name, found in typed.items():
+        if name in copies:
+            notes.count_once(name, found, copies[name])
             continue
-        column, codes = _column(frame[name], typed, name in logged, log == "auto", standardise, notes)
+        if reasons[name]:
+            told = name not in roles and not (asked and name not in asked)
+            notes.leave_out(name, found, roles.get(name, LEFT_OUT), reasons[name], told)
+            continue
+        column, codes = _column(frame[name], found, name in logged, log == "auto", standardise, notes)
         used.append(column)
         if codes is not None:
             levels[name] = codes
@@ -123,6 +137,7 @@ class _Notes:
     numbers: list[str] = field(default_factory=list)
     few: list[str] = field(default_factory=list)
     out: dict[str, str] = field(default_factory=dict)
+    copies: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
@@ -136,6 +151,10 @@ class _Notes:
         self.listing.append(Listed(name, typed.kind, use, reason))
         if told:
             self.out[name] = reason
+
+    def count_once(self, name: str, typed: TypedColumn, why: str) -> None:
+        self.listing.append(Listed(name, typed.kind, COPY, why))
+        self.copies.append(f"{name} ({why})")
 
     def take(self, name: str, typed: TypedColumn, found: Numerals | None, log: bool) -> None:
         use = "normal scores" if typed.levels else "logarithms" if log else "numbers"
@@ -164,6 +183,7 @@ class _Notes:
             ("Used as numbers", self.numbers, "drop"),
             ("Used by their associations with other columns", self.few, "encode"),
             ("Left out", out, "columns"),
+            ("Counted once with another column", self.copies, "columns"),
             ("Numbers read from text", self.read, "decimal"),
             ("Dates read from text", self.dates, "types"),
             ("Cells that are not numbers count as missing", self.foreign, "types"),

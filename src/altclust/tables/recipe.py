@@ -15,7 +15,7 @@ from .dates import ORDERS, read_dates
 from .scores import normal_scores, row_draws
 from .values import NO_ANSWER, labels
 
-LEFT_OUT, AS_ASKED = "left out", "as asked"  # a use, and a reason
+LEFT_OUT, COPY, AS_ASKED = "left out", "counted once", "as asked"  # two uses, and a reason
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ class Recipe:
 
     @property
     def hidden(self) -> list[str]:
-        """The columns that appear nowhere in the results: identifiers, and those that somebody left out."""
-        out = [listed for listed in self.listing if listed.use == LEFT_OUT]
-        return [listed.column for listed in out if listed.type == "identifier" or listed.why == AS_ASKED]
+        """The columns that appear nowhere in the results: identifiers, copies, and those that somebody left out."""
+        out = [one for one in self.listing if one.use in (LEFT_OUT, COPY)]
+        return [one.column for one in out if one.use == COPY or one.type == "identifier" or one.why == AS_ASKED]
 
     @property
     def table(self) -> pd.DataFrame:

@@ -342,7 +342,7 @@ def test_warnings_are_sentences(folder, altclust):
     (folder / "line.csv").write_text(
         "a,b\n" + "".join(f"{i % 2 * 5 + i / 100},{i % 2 * 5 + i / 100}\n" for i in range(30))
     )
-    done = altclust("find", "line.csv", *FAST, "--components", "2")
+    done = altclust("find", "line.csv", "--as", "b=number", *FAST, "--components", "2")
     assert done.returncode == 0, done.stderr
     assert words(done.stderr).count("--components 2 is more than the rows span: only 1 direction(s) are used.") == 1
     assert "UserWarning" not in done.stderr
