@@ -2,7 +2,7 @@
 
 Two numbers are near copies if their ranks are correlated, as a price with and without tax or a size and its logarithm.
 Two columns with few values are, if each predicts the other, as a code and its name. Year, month, day, weekday and the
-like are parts of a date that is in the table as well.
+like are parts of a date that is in the table as well. Cells that are missing in the same rows are one fact, too.
 """
 
 from __future__ import annotations
@@ -80,6 +80,28 @@ def near_copies(frame: pd.DataFrame, typed: Mapping[str, TypedColumn], parts: Ma
     return found
 
 
+def empty_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, str]:
+    """The columns whose cells are missing in the same rows as those of an earlier column, and that column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from altclust.tables.copies import empty_together
+    >>> empty_together(pd.DataFrame({"street": ["a", None, "b"], "town": ["c", "", "d"]}), ["street", "town"])
+    {'town': 'street'}
+    """
+    first: dict[str, Codes] = {}
+    found = {}
+    for name in names:
+        missing = Codes.of(labels(frame[name]).isna())
+        earlier = next((one for one, its in first.items() if missing.tells(its)), None)
+        if earlier is None:
+            first[name] = missing
+        else:
+            found[name] = earlier
+    return found
+
+
 class _Compared:
     """A column in the forms in which it is compared: ranks, codes of its values, parts of its dates."""
 
@@ -87,9 +109,9 @@ class _Compared:
         self.measured = typed.kind in MEASURED
         self.numbers = None if typed.numerals is None else typed.numerals.values[rows]
         few = 2 <= typed.distinct <= min(MOST_VALUES, len(rows) / ROWS_EACH)
-        self.codes = _Codes.of(labels(cells).fillna(NO_ANSWER)) if few else None
+        self.codes = Codes.of(labels(cells).fillna(NO_ANSWER)) if few else None
         dates = self.numbers if typed.kind == "date" else None
-        self.parts = {} if dates is None else {name: (values, _Codes.of(values)) for name, values in _parts(dates)}
+        self.parts = {} if dates is None else {name: (values, Codes.of(values)) for name, values in _parts(dates)}
 
     def tells(self, other: _Compared) -> bool:
         """Whether one is a code and the other its name: of two numbers, only the ranks count."""
@@ -101,25 +123,26 @@ class _Compared:
         """The part of the dates of the other column that this column is; "" if none."""
         return next((name for name, (values, codes) in other.parts.items() if self._is(values, codes)), "")
 
-    def _is(self, values: np.ndarray, codes: _Codes) -> bool:
+    def _is(self, values: np.ndarray, codes: Codes) -> bool:
         """Whether the values are these, or names of these."""
         if self.numbers is not None and np.mean(self.numbers == values) > ALIKE:
             return True
         return self.codes is not None and self.codes.tells(codes)
 
 
-class _Codes(NamedTuple):
+class Codes(NamedTuple):
     """The values of a column as codes 0, 1, …, shape (n,), and the number of rows of each."""
 
     codes: np.ndarray
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, values: Any) -> _Codes:
+    def of(cls, values: Any) -> Codes:
+        """Of any values, none of which is missing."""
         codes = pd.factorize(values)[0]
         return cls(codes, np.bincount(codes))
 
-    def tells(self, other: _Codes) -> bool:
+    def tells(self, other: Codes) -> bool:
         """Whether the value of either column tells that of the other in nearly all rows that are not the commonest."""
         n, most = len(self.codes), [int(sizes.max()) for sizes in (self.sizes, other.sizes)]
         if abs(most[0] - most[1]) > (1 - ALIKE) * n or max(most) == n:

@@ -12,7 +12,7 @@ from scipy.stats import skew
 
 from ..base.errors import InputError, short_repr
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
-from .copies import near_copies
+from .copies import empty_together, near_copies
 from .numerals import Numerals
 from .recipe import AS_ASKED, COPY, LEFT_OUT, Column, Decision, Listed, Recipe
 from .scores import SOME_ROWS, leading_axes, ordered_levels
@@ -56,7 +56,7 @@ def learn_recipe(
         none of them shows clusters, only their associations with other columns do.
     impute : bool
         Whether missing numbers are replaced by the median; otherwise they are an error. Missing categories are a
-        level of their own.
+        level of their own, in one of several columns that are empty together.
     log : "auto", or sequence of str
         Columns whose logarithms are taken, by name or pattern; "auto" takes those of skewed positive numbers.
     decimal : "." or ",", optional
@@ -107,7 +107,10 @@ def learn_recipe(
         if reason not in ("", AS_ASKED) and typed[name].kind != "identifier":
             parts[name] = "other"
     copies = near_copies(frame, typed, parts)
-    notes, used, levels = _Notes(), [], {}
+    words = [name for name in typed if not reasons[name] and name not in copies and typed[name].numerals is None]
+    together = empty_together(frame, [name for name in words if typed[name].missing])
+    copies |= {name: f"constant, and empty with {one}" for name, one in together.items() if typed[name].distinct == 1}
+    notes, used, levels = _Notes(together=together), [], {}
     for name, found in typed.items():
         if name in copies:
             notes.count_once(name, found, copies[name])
@@ -146,6 +149,7 @@ class _Notes:
     skewed: list[str] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
     listing: list[Listed] = field(default_factory=list)
+    together: dict[str, str] = field(default_factory=dict)  # columns that are empty in the same rows as another
 
     def leave_out(self, name: str, typed: TypedColumn, use: str, reason: str, told: bool) -> None:
         self.listing.append(Listed(name, typed.kind, use, reason))
@@ -158,14 +162,17 @@ class _Notes:
 
     def take(self, name: str, typed: TypedColumn, found: Numerals | None, log: bool) -> None:
         use = "normal scores" if typed.levels else "logarithms" if log else "numbers"
-        self.listing.append(Listed(name, typed.kind, use, typed.why))
+        with_other = f", empty together with {self.together[name]}" if name in self.together else ""
+        self.listing.append(Listed(name, typed.kind, use, typed.why + with_other))
         if typed.levels:
             self.few.append(f"{name} ({typed.kind}, {typed.distinct} values)")
         else:
             self.numbers.append(name if typed.kind == "number" else f"{name} ({typed.kind})")
         if found is None:
-            if typed.missing:
-                self.unanswered.append(f"{typed.missing} in {name}")
+            if typed.missing and name not in self.together:
+                others = [one for one, first in self.together.items() if first == name]
+                also = f" (together with {few(others)})" if others else ""
+                self.unanswered.append(f"{typed.missing} in {name}{also}")
             return
         if typed.missing:
             self.filled.append(f"{typed.missing} in {name}")
@@ -254,14 +261,15 @@ def _column(
     if found is not None:
         column = replace(column, decimal=found.decimal, order=found.order)
     if typed.levels:
-        levels = (*typed.levels, NO_ANSWER) if found is None and typed.missing else typed.levels
+        unanswered = found is None and typed.missing and name not in notes.together
+        levels = (*typed.levels, NO_ANSWER) if unanswered else typed.levels
         if found is not None:
             there = np.sort(found.values[~np.isnan(found.values)])
             column = replace(column, fill=float(there[len(there) // 2]))  # the upper median, which is a value
         column = replace(column, levels=levels)
         notes.take(name, typed, found, log=False)
         codes = column.read(cells)
-        shares = np.bincount(codes, minlength=len(levels)) / len(codes)
+        shares = np.bincount(codes[codes >= 0], minlength=len(levels)) / np.sum(codes >= 0)
         return replace(column, shares=tuple(map(float, shares))), codes
     assert found is not None
     there = found.values[~np.isnan(found.values)]
@@ -303,7 +311,8 @@ def _with_order(used: list[Column], levels: dict[str, np.ndarray], frame: pd.Dat
     found = []
     for column in used:
         if column.kind in LEVELLED and len(column.levels) > 2:
-            order = ordered_levels(levels[column.name][some], axes, len(column.levels))
+            codes = levels[column.name][some]
+            order = ordered_levels(codes[codes >= 0], axes[codes >= 0], len(column.levels))
             names, shares = (tuple(part[i] for i in order) for part in (column.levels, column.shares))
             column = replace(column, levels=names, shares=shares)
         found.append(column)
@@ -316,6 +325,6 @@ def _block(column: Column, codes: np.ndarray | None, frame: pd.DataFrame, some: 
         values = column.measure(column.read(frame[column.name].iloc[some]))
         values = values / (np.abs(values).max() or 1.0)  # their squares may overflow
         return ((values - values.mean()) / (values.std() or 1.0))[:, None]
-    one_hot = np.eye(len(column.levels))[codes[some]]
+    one_hot = np.eye(len(column.levels) + 1)[codes[some], :-1]  # nothing for −1, which is unknown
     shares = one_hot.mean(axis=0)
     return (one_hot - shares) / np.sqrt(np.maximum(shares, 1 / len(some)))
