@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pandas as pd
@@ -258,6 +260,13 @@ def test_rows_in_original_units_for_methods_that_count(frame):
 def test_nothing_to_cluster_says_why(frame):
     with pytest.raises(InputError, match=r"No column can be clustered: 'note' is left out \(text with 60 values\)"):
         learn_recipe(frame[["note"]])
+    letter = "This is a letter, and 'not' a table [of rows]: it has no columns"
+    with pytest.raises(InputError) as refused:
+        learn_recipe(pd.DataFrame({letter: [f"line {i}" for i in range(N)]}))
+    proposed = str(refused.value).rpartition("such as --as ")[2].removesuffix(".")
+    (pattern,) = shlex.split(proposed)
+    assert pattern.endswith("*=category")
+    assert fnmatchcase(letter, pattern.removesuffix("=category"))
     with pytest.raises(InputError, match="columns='age' is not a column"):
         learn_recipe(frame, columns=["age"])
 

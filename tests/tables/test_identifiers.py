@@ -88,3 +88,20 @@ def test_sorted_labels_are_a_clustering_and_identifiers_are_not():
     for name in ("order numbers with gaps", "shuffled order numbers", "subject_id"):
         with pytest.raises(InputError, match=r"is an identifier \("):
             known_columns(pd.DataFrame({name: IDENTIFIERS[name]}))
+
+
+def test_given_columns_with_very_many_values_are_to_be_confirmed():
+    towns = pd.Series([f"town {i % 150}" for i in range(N)])
+    with pytest.raises(InputError) as refused:
+        known_columns(pd.DataFrame({"home town": towns}))
+    assert str(refused.value) == (
+        "given='home town' has 150 different values, which are many for a clustering: leave it out, or confirm that "
+        "it is a clustering by its type category (--as 'home town=category')."
+    )
+    assert known_columns(pd.DataFrame({"home town": towns}), {"home town": "category"})["home town"].nunique() == 150
+    with pytest.raises(InputError, match=r"a clustering by its type category \(--as subject=category\)"):
+        known_columns(pd.DataFrame({"subject": [f"S{i % 40}" for i in range(N)]}))
+    with pytest.raises(InputError, match=r"a measurement by its type number \(--as row=number\)"):
+        known_columns(pd.DataFrame({"row": np.arange(N)}))
+    with pytest.raises(InputError, match=r"is an identifier \(a name for every row\): leave it out\."):
+        known_columns(pd.DataFrame({"id": [f"S{i}" for i in range(N)]}))

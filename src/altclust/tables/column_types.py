@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +30,7 @@ MEASURED = ("number", "money", "percent", "date", "ordered")
 LEVELLED = ("category", "yes/no")
 FEW = 12  # most values of a column that counts as a rating or as a category
 MOST_ASKED = 200  # of a category that was asked for
+LONGEST = 40  # characters of a name in an option that is proposed
 ROWS_EACH = 4  # mean number of rows per value, from which values count as few
 YES_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 CODE = re.compile(
@@ -104,6 +106,20 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
         return replace(_numeric("identifier", reason, found), levels=())
     number = _numeric("number", "numbers", found)
     return replace(number, kind="ordered", why=f"numbers with {number.distinct} values") if number.levels else number
+
+
+def as_option(name: str, kind: str) -> str:
+    """The option of the command line that sets a type, as it is typed in a shell; a long name becomes a pattern.
+
+    Examples
+    --------
+    >>> from altclust.tables.column_types import as_option
+    >>> as_option("home town", "category")
+    "--as 'home town=category'"
+    """
+    if len(name) > LONGEST or not name.isprintable():
+        name = re.sub(r"[^\w .,;:-]", "?", name[:LONGEST]) + "*"
+    return f"--as {shlex.quote(f'{name}={kind}')}"
 
 
 def numbers_of(cells: pd.Series, decimal: str | None = None) -> Numerals | None:

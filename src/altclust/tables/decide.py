@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import skew
 
 from ..base.errors import InputError, short_repr
-from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
+from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, as_option, column_type
 from .copies import empty_together, near_copies
 from .numerals import Numerals
 from .recipe import AS_ASKED, COPY, LEFT_OUT, Column, Decision, Listed, Recipe
@@ -127,7 +127,7 @@ def learn_recipe(
         why = "; ".join(
             f"{short_repr(name)} is left out ({reason})" for name, reason in list(notes.out.items())[:NAMED]
         )
-        change = f" Set a type for one of them, such as --as {next(iter(notes.out))}=category." if why else ""
+        change = f" Set a type for one of them, such as {as_option(next(iter(notes.out)), 'category')}." if why else ""
         raise InputError(f"No column can be clustered{': ' + why if why else ''}.{change}")
     used = _with_order(used, levels, frame)
     return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
