@@ -241,11 +241,15 @@ def test_types_logarithms_and_the_decimal_mark_are_options(folder, altclust):
         (
             ["customers.csv", "--given", "color"],
             2,
-            "--given 'color' is not a column of customers.csv: the columns are 'segment'",
+            "--given 'color' is not a column of customers.csv: the nearest of 7 columns are 'truth', 'segment'",
         ),
         (["customers.csv", "--given", "Segment"], 2, "did you mean 'segment'?"),
         (["customers.csv", "--id", "nobody"], 2, "--id 'nobody' is not a column"),
-        (["customers.csv", "--columns", "gene_*"], 2, "--columns 'gene_*' is not a column: the columns are 'segment'"),
+        (
+            ["customers.csv", "--columns", "gene_*"],
+            2,
+            "--columns 'gene_*' is not a column: the nearest of 7 columns are 'segment'",
+        ),
         (["customers.csv", "--drop", "gene"], 2, "--drop 'gene' is not a column"),
         (["customers.csv", "--drop", "visit"], 2, "--drop 'visit' is not a column: did you mean 'visits'?"),
         (["customers.csv", "--columns", "AGE"], 2, "--columns 'AGE' is not a column: did you mean 'age'?"),
