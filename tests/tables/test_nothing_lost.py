@@ -23,6 +23,20 @@ def rewritten(content, tmp_path, name="rows.csv", new=None):
     return table, back
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_a_lone_return_without_quotes_stays_in_its_cell(tmp_path, end, encoding):
+    rows = ["größe,note", "1,first\rsecond", "2,third", '3,"a\rb"', "4,\r\rx", "5,last", "6,end", "7,end"]
+    table, back = rewritten(end.join([*rows, ""]).encode(encoding), tmp_path)
+    assert table.frame["note"].tolist() == ["first\rsecond", "third", "a\rb", "\r\rx", "last", "end", "end"]
+    assert read_table(back).frame["note"].tolist() == table.frame["note"].tolist()
+
+
+def test_a_return_that_ends_some_lines_still_ends_them():
+    table = read_table(io.BytesIO(b"a,b\n1,2\r3,4\n5,6\n"), "rows.csv")
+    assert table.frame.to_numpy().tolist() == [["1", "2"], ["3", "4"], ["5", "6"]]
+
+
 def test_a_lone_return_in_a_cell_stays_in_its_cell(tmp_path):
     text = "a,b\n" + "".join(f'{i},"first\rsecond"\n' for i in range(20))
     table, back = rewritten(text.encode(), tmp_path)
