@@ -149,6 +149,9 @@ def test_a_file_that_appears_during_the_search_is_kept(few, altclust, monkeypatc
     assert "altclust-out/table.csv appeared during the search, and is kept: see table-2.csv." in words(done.stderr)
     assert (few / "altclust-out" / "table.csv").read_text() == "mine"
     assert len(pd.read_csv(few / "altclust-out" / "table-2.csv")) == N
+    ours = {one.name for one in read_manifest(few / "altclust-out")}
+    assert "table-2.csv" in ours
+    assert "table.csv" not in ours
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"files": 3}', '{"files": [{"name": "table.csv"}]}', "[" * 100_000])
