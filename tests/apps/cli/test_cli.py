@@ -607,6 +607,16 @@ def test_given_from_another_file_by_row_and_by_id(folder, altclust):
     refused = altclust("find", "rows.csv", "--given-file", "known.tsv", *FAST, "--out", "c")
     assert refused.returncode == 2
     assert "or --id with a column that both have" in words(refused.stderr)
+    table[["who", "segment"]].assign(who=range(N)).to_csv(folder / "strange.csv", index=False)
+    refused = altclust("find", "rows.csv", "--given-file", "strange.csv", "--id", "who", *FAST, "--out", "c")
+    assert refused.returncode == 2
+    told = "--id 'who' matches no row: rows.csv has values such as 'c0', and strange.csv such as '0'."
+    assert told in words(refused.stderr)
+    for cells, problem in (("x", "has 1 cluster(s)"), (range(N), "is an identifier (row numbers)")):
+        table[[]].assign(number=cells).to_csv(folder / "constant.csv", index=False)
+        refused = altclust("find", "rows.csv", "--given-file", "constant.csv", *FAST, "--out", "c")
+        assert refused.returncode == 2
+        assert f"--given-file constant.csv: column 'number' {problem}" in words(refused.stderr)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".parquet", ".feather", ".xlsx", ".npz"])

@@ -236,6 +236,7 @@ def test_folders_that_cannot_be_are_refused_before_the_search(few, altclust):  #
     for out, message in (
         ("", "Invalid value for '--out': is empty: name a folder"),
         ("dangling", "--out dangling is a link to nowhere, which does not exist: choose another folder."),
+        ("dangling/a/b", "--out dangling/a/b is below dangling, a link to nowhere, which does not exist: choose"),
         ("taken", "taken/report.html exists"),
     ):
         done = altclust(*FIND, "--out", out, "--force")
