@@ -25,6 +25,8 @@ IDENTIFIERS = {
     "blocks, some shorter": np.delete(np.arange(1, 51).repeat(8), [9, 90, 130]),
     "subject_id": rng.integers(1, 40, N),
     "customerID": rng.integers(1, 5000, N),
+    "InvoiceNo": rng.integers(1, 200, N),
+    "house number": rng.integers(1, 200, N),
     "Subject": rng.integers(300, 340, N),
 }
 MEASUREMENTS = {
@@ -48,6 +50,9 @@ MEASUREMENTS = {
     "heat_index": rng.integers(60, 110, N),
     "height": np.sort(rng.normal(170, 9, N)).round(1),
     "grid": np.linspace(0, 1, N),
+    "number": rng.integers(1, 200, N),
+    "number of rooms": rng.integers(1, 200, N),
+    "GrossDinNorm": rng.integers(1, 200, N),
     "paid": rng.integers(1, 10_000, N),
 }
 

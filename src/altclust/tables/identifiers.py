@@ -16,9 +16,9 @@ NAMED = re.compile(
     r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row[\W_]?(number|name)s?)|unnamed: \d+|", re.IGNORECASE
 )
 NAMED_AGAIN = re.compile(  # also where values repeat
-    r"(.*[\W_])?(id|uuid|(subject|patient|participant|respondent)[\W_]?(id|no|nr|number)?)", re.IGNORECASE
+    r"(.*[\W_])?(id|uuid|subject|patient|participant|respondent)|.*[\W_](no|nr|number)", re.IGNORECASE
 )
-CAPITAL = re.compile(r".*[a-z]I[Dd]")  # customerID
+CAPITAL = re.compile(r".*[a-z](I[Dd]|N[or]|Number)")  # customerID, InvoiceNo
 FEWEST = 8  # rows that are not in order by chance
 RARE = 1e-3  # probability of so few equal pairs
 NEARLY = 0.9  # share of the rows whose number is there, and of those whose number is new
@@ -28,7 +28,8 @@ YEARS = 1500, 2100  # in order, because a table is sorted by them
 
 def is_named(name: str, again: bool = False) -> bool:
     """Whether the name of a column is that of an identifier; again: of one whose values may repeat."""
-    return bool((NAMED_AGAIN if again else NAMED).fullmatch(name.strip()) or CAPITAL.fullmatch(name.strip()))
+    forms = (NAMED_AGAIN, CAPITAL) if again else (NAMED, NAMED_AGAIN, CAPITAL)
+    return any(form.fullmatch(name.strip()) for form in forms)
 
 
 def why_identifier(name: str, numbers: np.ndarray, few: int) -> str:
