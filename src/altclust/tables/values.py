@@ -29,7 +29,8 @@ def as_float(column: pd.Series) -> np.ndarray | None:
 
 def labels(column: pd.Series) -> pd.Series:
     """Every cell as text, None where it is missing."""
-    text = column.map(_text, na_action="ignore").astype(object)
+    text = column if isinstance(column.dtype, pd.StringDtype) else column.map(_text, na_action="ignore")
+    text = text.astype(object)
     plain = text.astype(str).str.strip()
     return text.where(text.notna() & ~plain.str.lower().isin(MISSING) & (plain != MISSING_AS_WRITTEN), None)
 
