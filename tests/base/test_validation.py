@@ -116,6 +116,17 @@ def test_a_wrong_parameter_is_named_in_our_own_words(params):
     assert "instance" not in str(caught.value)
 
 
+@pytest.mark.parametrize("name", sorted(KDAC()._parameter_constraints))
+def test_every_parameter_says_what_it_takes(name):
+    with pytest.raises(InputError, match=rf"^{name}=.* is not allowed: pass .+\.$"):
+        KDAC(**{name: object()}).fit(X, given)
+
+
+def test_the_values_of_an_option_are_listed():
+    with pytest.raises(InputError, match=r'^whitening=0\.3 is not allowed: pass 0 or 0\.5 or 1 or "auto"\.$'):
+        KDAC(2, whitening=0.3).fit(X, given)
+
+
 def test_fewer_distinct_rows_than_clusters():
     few = np.arange(40)[:, None] % 3 * np.array([1.0, 2.0])
     with warnings.catch_warnings(record=True) as found:

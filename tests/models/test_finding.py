@@ -140,11 +140,11 @@ def test_mistakes_get_a_sentence():
     frame, _ = customers()
     frame["number"] = np.arange(1000, 1000 + len(frame))
     for arguments, message in (
-        ({"given": "colour"}, "given='colour' is not a column: the columns are 'segment', 'spend'"),
+        ({"given": "colour"}, "given='colour' is not a column: the nearest of 7 columns are"),
         ({"given": ["a"] * 7}, "given='a' is not a column"),
         ({"given": np.zeros(7)}, "given has 7 labels, and the table 120 rows"),
         ({"given": "number"}, "given='number' is an identifier"),
-        ({"ids": "nobody"}, "ids='nobody' is not a column: the columns are 'segment'"),
+        ({"ids": "nobody"}, "ids='nobody' is not a column: the nearest of 7 columns are"),
     ):
         with pytest.raises(InputError, match=message):
             find(frame, **arguments)

@@ -2,16 +2,19 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
+from fnmatch import fnmatchcase
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas._libs.parsers import STR_NA_VALUES
 from tests.conftest import examples
 
 from altclust.base.errors import InputError
-from altclust.tables import Recipe, learn_recipe
+from altclust.tables import Recipe, learn_recipe, read_table
 from altclust.tables.column_types import numbers_of
 from altclust.tables.known import known_columns
 from altclust.tables.readable import readable
@@ -51,7 +54,7 @@ def test_measures_are_used_and_the_rest_is_named(frame):
     assert X.to_numpy().std(axis=0) == pytest.approx([1, 1])
     for reason in (
         "(no name) (row numbers)",
-        "customer_id (row numbers)",
+        "customer_id (a number for every row)",
         "note (text with 60 values)",
         "same (constant)",
         "nothing (empty)",
@@ -85,7 +88,8 @@ def test_columns_of_few_values_are_used_alike_whatever_their_type(frame):
 
 
 def test_one_more_column_does_not_change_how_the_others_are_used(frame):
-    more = frame.assign(weight=frame["income"].astype(float) ** 2, age=np.sqrt(frame["income"].astype(float)))
+    rng = np.random.default_rng(1)
+    more = frame.assign(weight=frame["income"].astype(float) + rng.normal(0, 4, N), age=rng.gamma(9, 5, N))
     assert set(learn_recipe(frame).names) < set(learn_recipe(more).names)
 
 
@@ -124,7 +128,7 @@ def test_types_can_be_chosen(frame):
         ({"zip": "category"}, "types='zip' is not a column"),
         ({"city": "colour"}, "types='colour' is not a type: choose one of number, ordered"),
         ({"city": "number"}, "types='number' asks for numbers in column 'city', which has others"),
-        ({"city": "date"}, "types='date' asks for dates such as 2026-11-16 in column 'city'"),
+        ({"city": "date"}, "types='date' asks for dates such as 2026-11-16 or 21.09.2020 in column 'city'"),
     ):
         with pytest.raises(InputError, match=message):
             learn_recipe(frame, types=wrong)
@@ -139,6 +143,27 @@ def test_missing_categories_are_a_level_of_their_own(frame):
     assert len(set(codes[:20])) == 1
     assert not set(codes[:20]) & set(codes[20:])
     assert readable(frame, recipe)["city"].tolist()[0] == NO_ANSWER
+
+
+def test_columns_that_are_empty_together_have_one_level_for_it():
+    rng = np.random.default_rng(0)
+    empty, alone = rng.random(600) < 0.4, rng.random(600) < 0.3
+    frame = pd.DataFrame({f"q{j}": rng.choice(list("abc"), 600) for j in range(5)})
+    frame = frame.mask(np.column_stack([empty, empty, empty, empty, alone]), "")
+    frame["note"] = np.where(empty, "", "seen")
+    frame["size"] = rng.normal(size=600)
+    recipe = learn_recipe(frame)
+    assert (
+        f"Missing cells are a level of their own: {empty.sum()} in q0 (together with q1, q2, q3, note), "
+        f"{alone.sum()} in q4." in recipe.sentences
+    )
+    assert [NO_ANSWER in column.levels for column in recipe.columns] == [True, False, False, False, True, False]
+    listed = recipe.table.set_index("column")
+    assert listed.loc["q1", "why"] == "3 values, empty together with q0"
+    assert listed.loc["note"].tolist() == ["category", "counted once", "constant, and empty with q0"]
+    assert np.abs(recipe.apply(frame).corr().to_numpy()[np.triu_indices(6, 1)]).max() < 0.15
+    assert recipe.apply(frame).std().between(0.9, 1.1).all()
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))) == recipe
 
 
 def test_logarithms_are_proposed_and_taken_on_request(frame):
@@ -193,12 +218,23 @@ def test_new_rows_are_read_as_the_old_ones(frame):
     assert stored.apply(frame.iloc[::-1]).iloc[::-1].to_numpy() == pytest.approx(X.to_numpy())  # wherever a row stands
     few = frame.head(3).assign(city=["Graz", "Salzburg", ""])
     assert stored.apply(few)["income"].tolist() == pytest.approx(X["income"][:3].tolist())
-    assert stored.apply(few)["city"].tolist()[1:] == [0, 0]  # an unknown city is none of them
+    assert stored.middles(few)["city"].tolist()[1:] == [0, 0]  # an unknown city may be any of them
     assert stored.apply(few)["city"][0] == pytest.approx(X["city"][0]) or frame["city"][0] != "Graz"
     with pytest.raises(InputError, match="no column 'income'"):
         recipe.apply(few.drop(columns="income"))
     with pytest.raises(InputError, match="'income' held numbers in the table that was clustered"):
         recipe.apply(few.assign(income="much"))
+
+
+def test_dates_of_new_rows_are_read_in_the_order_of_the_old_ones(frame):
+    frame["seen"] = [f"{i % 12 + 1}/{i % 28 + 1}/2020" for i in range(N)]
+    recipe = learn_recipe(frame)
+    assert "Dates read from text: seen ('1/1/2020' is 2020-01-01)." in recipe.sentences
+    stored = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
+    few = frame.iloc[1:2].assign(seen="2/3/2020")
+    told = readable(few, stored)["seen"].iloc[0]
+    assert told == pytest.approx(2020 + (31 + 2) / 365.2425, abs=0.01)
+    assert stored.apply(few)["seen"].iloc[0] < stored.apply(few.assign(seen="3/2/2020"))["seen"].iloc[0]
 
 
 def test_equal_rows_get_different_scores():
@@ -224,6 +260,13 @@ def test_rows_in_original_units_for_methods_that_count(frame):
 def test_nothing_to_cluster_says_why(frame):
     with pytest.raises(InputError, match=r"No column can be clustered: 'note' is left out \(text with 60 values\)"):
         learn_recipe(frame[["note"]])
+    letter = "This is a letter, and 'not' a table [of rows]: it has no columns"
+    with pytest.raises(InputError) as refused:
+        learn_recipe(pd.DataFrame({letter: [f"line {i}" for i in range(N)]}))
+    proposed = str(refused.value).rpartition("such as --as ")[2].removesuffix(".")
+    (pattern,) = shlex.split(proposed)
+    assert pattern.endswith("*=category")
+    assert fnmatchcase(letter, pattern.removesuffix("=category"))
     with pytest.raises(InputError, match="columns='age' is not a column"):
         learn_recipe(frame, columns=["age"])
 
@@ -249,8 +292,30 @@ def test_typed_columns():
 def test_labels_are_text_and_missing_ones_none():
     assert labels(pd.Series([1.0, np.nan, 2.0])).tolist() == ["1", None, "2"]
     assert labels(pd.Series(["a", " NA ", "", "-", None])).tolist() == ["a", None, None, None, None]
-    assert labels(pd.Series(["none", "None", "some"])).tolist() == ["none", "None", "some"]  # an answer
+    assert labels(pd.Series(["none", "None", "some"])).tolist() == ["none", None, "some"]  # one is an answer
     assert labels(pd.Series(pd.Categorical(["x", None]))).tolist() == ["x", None]
+
+
+def test_a_file_has_the_same_missing_cells_as_its_pandas_frame(tmp_path):
+    words = sorted(STR_NA_VALUES)
+    rows = [f"{'none' if i % 3 else word},{word if i % 7 == 0 else i / 8}" for i, word in enumerate(words * 12)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["word,number", *rows]) + "\n")
+    ours, theirs = read_table(path).frame, pd.read_csv(path)
+    for name in ours.columns:
+        assert labels(ours[name]).isna().tolist() == labels(theirs[name]).isna().tolist()
+    assert learn_recipe(ours) == learn_recipe(theirs)
+
+
+def test_identifiers_and_dropped_columns_appear_nowhere(frame):
+    frame["order"] = 10_000 + np.cumsum(np.arange(N) % 3 + 1)
+    recipe = learn_recipe(frame, drop=["member"])
+    assert recipe.table.set_index("column").loc["order", "why"] == "rises evenly with the rows"
+    assert {"customer_id", "order", "member", ""} == set(recipe.hidden)
+    assert not {"customer_id", "order", "member", ""} & set(readable(frame, recipe))
+    assert "order" not in readable(frame)
+    chosen = learn_recipe(frame, columns=["income", "order"])
+    assert {"order", "city"} <= set(readable(frame, chosen))  # as asked, and beside what was asked for
 
 
 def test_readable_keeps_what_describes_rows(frame):
@@ -330,5 +395,5 @@ def test_a_name_that_is_no_column_gets_the_nearest_or_the_first_ones(frame):
     with pytest.raises(InputError, match=r"types='CITY' is not a column: did you mean 'city'\?"):
         learn_recipe(frame, types={"CITY": "category"})
     wide = pd.DataFrame({f"column {i}": [1.0, 2.0] for i in range(9)})
-    with pytest.raises(InputError, match=r"the columns are 'column 0', .*'column 5' and 3 more"):
+    with pytest.raises(InputError, match=r"the nearest of 9 columns are 'column 0', .*'column 5'\."):
         learn_recipe(wide, drop=["x"])

@@ -32,12 +32,28 @@ def read(text, name="rows.csv", encoding="utf-8"):
         ("1;2,5\n3;4,5\n", ["column_1", "column_2"], 2),
         ("1,2\n3,4\n", ["column_1", "column_2"], 2),
         ("a,b\n\n1,2\n\n\n3\n", ["a", "b"], 2),
+        ("5.1,3.5,setosa\n4.9,3.0,setosa\n6.3,3.3,virginica\n", ["column_1", "column_2", "column_3"], 3),
+        ("5,1;3,5;x\n4,9;3,0;y\n", ["column_1", "column_2", "column_3"], 2),
+        ("Graz,Ann,31\nWien,Bo,42\nGraz,Cy,25\n", ["column_1", "column_2", "column_3"], 3),
+        ("5.1,NA,2\n4.9,3,2\n", ["column_1", "column_2", "column_3"], 2),
+        ("town,1990,1991,1992\nGraz,1,2,3\n", ["town", "1990", "1991", "1992"], 1),
+        (",0,1,2\n0,5,6,7\n", ["", "0", "1", "2"], 1),
+        ("name,town,2020\nname,Graz,3\n", ["column_1", "column_2", "column_3"], 2),
+        ("name,town\nAnn,Graz\nname,town\n", ["name", "town"], 2),
     ],
 )
 def test_the_delimiter_and_the_header_are_guessed(text, names, rows):
     frame = read(text).frame
     assert list(frame.columns) == names
     assert len(frame) == rows
+
+
+def test_numbers_among_the_names_are_told():
+    (note,) = read("5.1,3.5,setosa\n4.9,3.0,setosa\n").notes
+    assert note == "The first line has numbers in place of names: it is read as a row, and the columns are numbered."
+    (note,) = read("town,1990,1991,1992\nGraz,1,2,3\n").notes
+    assert note == "Names in the first line are numbers, such as '1990': if it is a row, add a line of names above."
+    assert not read("town,size\nGraz,1\n").notes
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

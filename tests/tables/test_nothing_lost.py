@@ -13,6 +13,7 @@ import pytest
 
 from altclust.base.errors import InputError
 from altclust.tables import read_table
+from altclust.tables.workbook_copy import content_of
 
 
 def rewritten(content, tmp_path, name="rows.csv", new=None):
@@ -20,6 +21,20 @@ def rewritten(content, tmp_path, name="rows.csv", new=None):
     back = tmp_path / f"back-{name}"
     table.add(back, pd.DataFrame({"new": range(len(table.frame))}) if new is None else new)
     return table, back
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_a_lone_return_without_quotes_stays_in_its_cell(tmp_path, end, encoding):
+    rows = ["größe,note", "1,first\rsecond", "2,third", '3,"a\rb"', "4,\r\rx", "5,last", "6,end", "7,end"]
+    table, back = rewritten(end.join([*rows, ""]).encode(encoding), tmp_path)
+    assert table.frame["note"].tolist() == ["first\rsecond", "third", "a\rb", "\r\rx", "last", "end", "end"]
+    assert read_table(back).frame["note"].tolist() == table.frame["note"].tolist()
+
+
+def test_a_return_that_ends_some_lines_still_ends_them():
+    table = read_table(io.BytesIO(b"a,b\n1,2\r3,4\n5,6\n"), "rows.csv")
+    assert table.frame.to_numpy().tolist() == [["1", "2"], ["3", "4"], ["5", "6"]]
 
 
 def test_a_lone_return_in_a_cell_stays_in_its_cell(tmp_path):
@@ -117,10 +132,26 @@ def book(tmp_path):
                     stored = rb"<f>A%d*2</f><v>%d</v>" % (i, 2 * i - 2)
                     content, count = re.subn(rb"<f>A%d\*2</f><v\s*(/>|></v>)" % i, stored, content)
                     assert count == 1
-                content = re.sub(rb"(<f>A4\*2</f>)<v\s*(/>|></v>)", rb"\1", content)
             new.writestr(part, content, zipfile.ZIP_DEFLATED)
         new.writestr("custom/secret.bin", bytes(100_000), zipfile.ZIP_DEFLATED)
     return tmp_path / "rows.xlsx"
+
+
+@pytest.mark.parametrize(
+    ("cell", "uncomputed"),
+    [
+        (b"<c><f>A1</f></c>", 1),
+        (b"<c><f>A1</f><v/></c>", 1),
+        (b"<c><f>A1</f><v /></c>", 1),
+        (b"<c><f>A1</f><v></v></c>", 1),
+        (b"<c><f>A1</f><v>0</v></c>", 0),
+        (b'<c t="str"><f>A1</f><v></v></c>', 0),  # its result is an empty text
+        (b"<c><v/></c>", 0),
+    ],
+)
+def test_a_formula_without_a_stored_result_is_noticed(cell, uncomputed):
+    sheet = b"<worksheet><sheetData><row>" + cell + b"</row></sheetData></worksheet>"
+    assert content_of(sheet).uncomputed == uncomputed
 
 
 def test_a_workbook_comes_back_whole_with_a_column_more(book, tmp_path):

@@ -67,6 +67,21 @@ def write_both(first, second, write_second):
         files.write(second, write_second)
 
 
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_appears_while_others_are_written_is_kept(tmp_path, monkeypatch, links):
+    if not links:
+        monkeypatch.setattr("os.link", lambda *_: os.stat(tmp_path / "no such file"))
+    a, b, c = (tmp_path / name for name in ("a.txt", "b.txt", "c"))
+    b.write_text("ours")
+    with AtomicGroup() as files:
+        for path in (a, b, c):
+            files.write(path, lambda path: path.write_text("new"), lambda path: path.read_text() == "ours")
+        a.write_text("mine")
+        c.symlink_to(a)
+    assert names(tmp_path) == {"a.txt": "mine", "a-2.txt": "new", "b.txt": "new", "c": "mine", "c-2": "new"}
+    assert files.moved == {a: tmp_path / "a-2.txt", c: tmp_path / "c-2"}
+
+
 def test_files_get_their_names_together_or_never(tmp_path):
     (tmp_path / "a.txt").write_text("old")
     with AtomicGroup() as files:

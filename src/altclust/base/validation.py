@@ -20,7 +20,7 @@ from sklearn.utils.validation import validate_data
 
 from .backend import Array, fits_single
 from .errors import FitWarning, InputError, ParameterError, one_line, short_repr
-from .sklearn_compat import Interval, InvalidParameterError, StrOptions, validate_constraints
+from .sklearn_compat import Interval, InvalidParameterError, Options, StrOptions, validate_constraints
 
 DOMINANT = 0.99  # share of the variance from which one column is said to hide the others
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
@@ -42,6 +42,8 @@ def _describe(constraint: Any) -> str:
     """A description of the values that one of scikit-learn's constraints allows."""
     if isinstance(constraint, StrOptions):
         return " or ".join(f'"{option}"' for option in sorted(constraint.options))
+    if isinstance(constraint, Options):
+        return " or ".join(map(str, sorted(constraint.options)))
     if isinstance(constraint, Interval):
         kind = "a whole number" if constraint.type is Integral else "a number"
         if constraint.right is None:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from glob import escape
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +26,34 @@ class AtomicGroup:
 
     Until then each is a hidden file in the same folder. If the process is killed, the next write to the same path
     removes the hidden file.
+
+    Attributes
+    ----------
+    moved : dict of Path to Path
+        The paths that somebody else's files have, and those that were taken instead.
     """
 
     def __init__(self) -> None:
-        self._filled: list[tuple[Path, Path]] = []
+        self._filled: list[tuple[Path, Path, Callable[[Path], bool] | None]] = []
         self._locks = ExitStack()
+        self.moved: dict[Path, Path] = {}
 
-    def write(self, path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
-        """Call `write` with a hidden file, which is renamed to this path when the context ends."""
+    def write(
+        self, path: str | os.PathLike, write: Callable[[Path], Any], over: Callable[[Path], bool] | None = None
+    ) -> None:
+        """Call `write` with a hidden file, which is renamed to this path when the context ends.
+
+        Parameters
+        ----------
+        path : path
+        write : callable
+        over : callable, optional
+            Whether the file that has this path by then may be replaced; if not, another name is taken. Default: any
+            file is replaced.
+        """
         target = Path(path)
         with _naming(target):
-            if target.is_dir():
+            if over is None and target.is_dir():
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             _remove_leftovers(target)
             temporary = _hidden(target, self._locks)
@@ -46,7 +64,7 @@ class AtomicGroup:
             except BaseException:
                 temporary.unlink(missing_ok=True)
                 raise
-            self._filled.append((temporary, target))
+            self._filled.append((temporary, target, over))
 
     def write_first(self, path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
         """`write`, but this file is the first that gets its name."""
@@ -59,12 +77,26 @@ class AtomicGroup:
     def __exit__(self, failed: type[BaseException] | None, *rest: object) -> None:
         with self._locks:
             try:
-                for temporary, target in self._filled if failed is None else ():
+                for temporary, target, over in self._filled if failed is None else ():
                     with _naming(target):
-                        os.replace(temporary, target)
+                        self._name(temporary, target, over)
             finally:
-                for temporary, _ in self._filled:
+                for temporary, *_ in self._filled:
                     temporary.unlink(missing_ok=True)
+
+    def _name(self, temporary: Path, target: Path, over: Callable[[Path], bool] | None) -> None:
+        if over is None:
+            os.replace(temporary, target)
+            return
+        others = (target.with_name(f"{target.stem}-{i}{target.suffix}") for i in count(2))
+        for path in chain([target], others):
+            if _link(temporary, path):
+                break
+            if over(path):
+                os.replace(temporary, path)
+                break
+        if path != target:
+            self.moved[target] = path
 
 
 def write_atomically(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
@@ -74,6 +106,19 @@ def write_atomically(path: str | os.PathLike, write: Callable[[Path], Any]) -> N
         return
     with AtomicGroup() as files:
         files.write(path, write)
+
+
+def _link(temporary: Path, path: Path) -> bool:
+    """Give a file a name that no other has; False if one has it."""
+    try:
+        os.link(temporary, path)  # unlike a rename, it never replaces a file
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        if os.path.lexists(path):
+            return False
+        os.replace(temporary, path)
+    return True
 
 
 def _hidden(target: Path, locks: ExitStack) -> Path:

@@ -158,4 +158,4 @@ def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iter
         The columns that were given, or that name rows.
     """
     aside = model._left_aside()
-    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *known])
+    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError, short_repr
-from .numerals import Numerals, is_numeral, read_numerals
+from .dates import date_order, is_date, read_dates
+from .identifiers import is_named, why_identifier
+from .numerals import MOSTLY, Numerals, is_numeral, read_numerals
 from .values import as_float, is_text, labels
 
 TYPES = {  # and the rule by which a column gets it
@@ -17,25 +20,23 @@ TYPES = {  # and the rule by which a column gets it
     "ordered": "numbers with few different values, such as ratings and years",
     "category": "words or codes, each in several rows",
     "yes/no": "two values: yes and no, true and false, or 1 and 0",
-    "date": "dates such as 2026-11-16, counted in years",
+    "date": "dates such as 2026-11-16, 21.09.2020 or 9/30/1990, counted in years",
     "money": "numbers with a currency",
     "percent": "numbers with a per cent sign",
-    "identifier": "a different value in every row, in order or named as an identifier",
+    "identifier": "numbers or names of rows, such as row numbers, order numbers and subjects",
     "text": "many different texts",
 }
 MEASURED = ("number", "money", "percent", "date", "ordered")
 LEVELLED = ("category", "yes/no")
 FEW = 12  # most values of a column that counts as a rating or as a category
 MOST_ASKED = 200  # of a category that was asked for
+LONGEST = 40  # characters of a name in an option that is proposed
 ROWS_EACH = 4  # mean number of rows per value, from which values count as few
 YES_NO = ({"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
-IDENTIFIER = re.compile(r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row_?number)|unnamed: \d+|", re.IGNORECASE)
 CODE = re.compile(
     r"(.*[\W_])?(zip|zip_?codes?|post_?codes?|postal(_?codes?)?|plz|phone|telephone|fax|iban|ean|isbn|sku)",
     re.IGNORECASE,
 )
-ISO_DATE = r"\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?\s*"
-YEAR = 365.2425 * 86_400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,9 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
     """
     if wanted is not None:
         return _as_wanted(cells, wanted, decimal)
-    if _is_date(cells):
-        return _numeric("date", "dates", years_of(cells))
+    dates = read_dates(cells, least=MOSTLY)
+    if dates is not None:
+        return _numeric("date", "dates", dates)
     found = numbers_of(cells, decimal)
     if found is None:
         return _words(cells)
@@ -99,10 +101,25 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
         return replace(_words(cells), why="codes, not amounts")
     if np.array_equal(np.unique(values), [0.0, 1.0]):
         return replace(_words(cells), kind="yes/no", why="1 and 0")
-    if _counts_rows(name, values, len(cells)):
-        return _numeric("identifier", "row numbers", found)
+    reason = "" if found.doubt else why_identifier(name, found.values, FEW)
+    if reason:
+        return replace(_numeric("identifier", reason, found), levels=())
     number = _numeric("number", "numbers", found)
     return replace(number, kind="ordered", why=f"numbers with {number.distinct} values") if number.levels else number
+
+
+def as_option(name: str, kind: str) -> str:
+    """The option of the command line that sets a type, as it is typed in a shell; a long name becomes a pattern.
+
+    Examples
+    --------
+    >>> from altclust.tables.column_types import as_option
+    >>> as_option("home town", "category")
+    "--as 'home town=category'"
+    """
+    if len(name) > LONGEST or not name.isprintable():
+        name = re.sub(r"[^\w .,;:-]", "?", name[:LONGEST]) + "*"
+    return f"--as {shlex.quote(f'{name}={kind}')}"
 
 
 def numbers_of(cells: pd.Series, decimal: str | None = None) -> Numerals | None:
@@ -118,11 +135,11 @@ def _as_wanted(cells: pd.Series, wanted: str, decimal: str | None) -> TypedColum
         raise InputError(f"is not a type: choose one of {', '.join(TYPES)}.", argument="types", value=wanted)
     if wanted in ("category", "yes/no", "identifier", "text"):
         return replace(_words(cells), kind=wanted, why="as asked")
-    found = years_of(cells) if wanted == "date" else numbers_of(cells, decimal)
+    found = read_dates(cells) if wanted == "date" else numbers_of(cells, decimal)
     if found is None or np.isnan(found.values).all():
         text = labels(cells).dropna()
         such = f" (such as {short_repr(text.iloc[0])})" if len(text) else ""
-        what = "dates such as 2026-11-16" if wanted == "date" else "numbers"
+        what = "dates such as 2026-11-16 or 21.09.2020" if wanted == "date" else "numbers"
         problem = f"asks for {what} in column {str(cells.name)!r}, which has others{such}: choose another type."
         raise InputError(problem, argument="types", value=wanted)
     most = {"number": 0, "ordered": MOST_ASKED}.get(wanted, FEW)
@@ -146,16 +163,21 @@ def _words(cells: pd.Series) -> TypedColumn:
         kind, why = "yes/no", " and ".join(sorted(levels, reverse=True))
     elif distinct <= min(FEW, len(cells) / 2):
         kind, why = "category", f"{distinct} values"
-    elif distinct == len(cells) - missing and IDENTIFIER.fullmatch(str(cells.name).strip()):
+    elif distinct == len(cells) - missing and is_named(str(cells.name)):
         kind, why = "identifier", "a name for every row"
+    elif is_named(str(cells.name), again=True):
+        kind, why = "identifier", f"an identifier with {distinct} values, by its name"
     else:
-        kind, why = "text", f"text with {distinct} values{_nearly_numbers(text)}"
+        kind, why = "text", f"text with {distinct} values{_nearly(text)}"
     return TypedColumn(kind, why, None, levels, missing, distinct)
 
 
-def _nearly_numbers(text: pd.Series) -> str:
-    """How many cells keep a column from being read as numbers, if these are the minority; "" otherwise."""
+def _nearly(text: pd.Series) -> str:
+    """What keeps a column from being read as dates or numbers, where most cells are such; "" otherwise."""
     there = text.dropna()
+    dates = [cell for cell in map(str, there) if is_date(cell.strip())]
+    if len(dates) > len(there) / 2 and not date_order(dates):
+        return f": dates such as {short_repr(dates[0])} do not tell which is the day and which the month"
     strange = there[[not is_numeral(str(cell)) for cell in there]]
     if not 0 < len(strange) < len(there) / 2:
         return ""
@@ -166,33 +188,6 @@ def _whole(values: np.ndarray) -> bool:
     return bool(np.all(values == np.round(values)))
 
 
-def _counts_rows(name: str, values: np.ndarray, rows: int) -> bool:
-    """Whether whole numbers, all different, are in a row or named as an identifier."""
-    if len(values) != rows or rows <= 2 or not _whole(values) or len(np.unique(values)) != rows:
-        return False
-    return bool(values.max() - values.min() == rows - 1) or IDENTIFIER.fullmatch(name) is not None
-
-
 def _has_leading_zeros(cells: pd.Series) -> bool:
     """Whether cells such as 01067 show that the digits are not an amount."""
     return is_text(cells) and bool(labels(cells).dropna().str.fullmatch(r"\s*0\d+\s*").any())
-
-
-def _is_date(cells: pd.Series) -> bool:
-    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return True
-    if not is_text(cells):
-        return False
-    text = labels(cells).dropna()
-    if not len(text) or not re.fullmatch(ISO_DATE, str(text.iloc[0])):
-        return False
-    return bool(text.str.fullmatch(ISO_DATE).mean() >= 0.9)
-
-
-def years_of(cells: pd.Series) -> Numerals:
-    """Dates as years with decimals; NaN where a cell is not a date."""
-    text = cells if pd.api.types.is_datetime64_any_dtype(cells.dtype) else labels(cells)
-    times = pd.to_datetime(text, errors="coerce", utc=True, format=None if text is cells else "ISO8601")
-    seconds = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy(dtype=float)
-    foreign = [] if text is cells else text[np.isnan(seconds) & text.notna().to_numpy()].tolist()
-    return Numerals(1970 + seconds / YEAR, foreign)

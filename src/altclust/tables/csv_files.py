@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..files.npy import BadFile, file_size
+from ..files.npy import BadFile, check_fits, file_size
 from .limits import Limits
 
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it may be a decimal comma
@@ -28,6 +28,8 @@ WIDE = ("utf-16", "utf-32")
 ONE_BYTE = {"cp1252": "Windows-1252", "latin-1": "Latin-1, because some bytes are not Windows-1252"}
 NOT_WINDOWS = b"\x81\x8d\x8f\x90\x9d"  # bytes that stand for nothing in Windows-1252
 CELL, COLUMN = 50, 2_600  # bytes of memory for each, besides its text
+LONE_RETURN = re.compile(rb"\r(?!\n)")
+STAND_INS = [bytes([code]) for code in (*range(1, 9), *range(14, 32))]  # control characters that text does not have
 SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some files
 
 
@@ -109,6 +111,42 @@ class _LineEnds:
 
 def read_delimited(file: BinaryIO, limits: Limits) -> Delimited:
     """Read a text file, whose delimiter and encoding are guessed."""
+    hidden, stand_in = _hide_lone_returns(file, limits)
+    if not stand_in:
+        return _read_delimited(file, limits)
+    try:
+        found = _read_delimited(hidden, limits)
+    except BadFile:  # some are the ends of lines
+        return _read_delimited(file, limits)
+    return replace(found, cells=found.cells.apply(lambda column: column.str.replace(stand_in, "\r", regex=False)))
+
+
+def _hide_lone_returns(file: BinaryIO, limits: Limits) -> tuple[BinaryIO, str]:
+    """The file with another character in place of carriage returns that end no line, and that character.
+
+    Where lines end with a line feed, a carriage return alone belongs to its cell, and the csv readers would end the
+    line. There is no such character if nothing is to be hidden.
+    """
+    lone = feeds = 0
+    end = b""
+    for block in iter(lambda: file.read(2**20), b""):
+        both = end + block  # a pair may be cut in two
+        feeds += block.count(b"\n")
+        lone += block.count(b"\r") - both.count(b"\r\n")
+        end = block[-1:] if block.endswith(b"\r") else b""
+    file.seek(0)
+    if not 0 < lone < feeds:
+        return file, ""
+    check_fits(3 * file_size(file), limits.bytes)
+    content = file.read()
+    file.seek(0)
+    unused = [one for one in STAND_INS if one not in content]
+    if not unused or b"\0" in content[:HEAD]:  # the latter is no text, or has several bytes for each letter
+        return file, ""
+    return io.BytesIO(LONE_RETURN.sub(unused[0], content)), unused[0].decode()
+
+
+def _read_delimited(file: BinaryIO, limits: Limits) -> Delimited:
     head = file.read(HEAD)
     file.seek(0)
     encoding = _encoding(head)

@@ -11,9 +11,10 @@ import pandas as pd
 from scipy.stats import skew
 
 from ..base.errors import InputError, short_repr
-from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, column_type
+from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, as_option, column_type
+from .copies import empty_together, near_copies
 from .numerals import Numerals
-from .recipe import Column, Decision, Listed, Recipe
+from .recipe import AS_ASKED, COPY, LEFT_OUT, Column, Decision, Listed, Recipe
 from .scores import SOME_ROWS, leading_axes, ordered_levels
 from .unknown_column import NAMED, few, remedy
 from .values import NO_ANSWER
@@ -55,7 +56,7 @@ def learn_recipe(
         none of them shows clusters, only their associations with other columns do.
     impute : bool
         Whether missing numbers are replaced by the median; otherwise they are an error. Missing categories are a
-        level of their own.
+        level of their own, in one of several columns that are empty together.
     log : "auto", or sequence of str
         Columns whose logarithms are taken, by name or pattern; "auto" takes those of skewed positive numbers.
     decimal : "." or ",", optional
@@ -83,24 +84,42 @@ def learn_recipe(
     logs = [] if log == "auto" else [log] if isinstance(log, str) else log
     logged = _matching(frame, logs, "log")
     roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
-    notes, used, levels = _Notes(), [], {}
+    typed, reasons = {}, {}
     for name in map(str, frame.columns):
-        typed = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
-        reason = "as asked" if name in roles or name in dropped or (asked and name not in asked) else ""
-        if name in logs and (reason or typed.numerals is None):
-            problem = f"has the type {typed.kind}, and only numbers have logarithms: leave it out, or set its type."
+        found = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
+        reason = AS_ASKED if name in roles or name in dropped else ""
+        if asked and name not in asked:
+            reason = reason or "not among the columns to use"
+        if name in logs and (reason or found.numerals is None):
+            problem = f"has the type {found.kind}, and only numbers have logarithms: leave it out, or set its type."
             if reason:
-                role = roles.get(name, "left out")
+                role = roles.get(name, LEFT_OUT)
                 problem = f"is not clustered ({role}), so that its logarithms have no effect: leave it out."
             raise InputError(problem, argument="log", value=name)
         if name in asked and name not in wanted:
-            typed = _because_asked(typed, len(frame))
-        reason = reason or _why_not(name, typed, name in asked or name in wanted, encode, impute)
-        if reason:
-            told = name not in roles and not (asked and name not in asked)
-            notes.leave_out(name, typed, roles.get(name, "left out"), reason, told)
+            found = _because_asked(found, len(frame))
+        typed[name] = found
+        reasons[name] = reason or _why_not(name, found, name in asked or name in wanted, encode, impute)
+    chosen = {*asked, *wanted, *logs}
+    parts = {name: "chosen" if name in chosen else "used" for name in typed if not reasons[name]}
+    parts |= {name: "given" for name in typed if roles.get(name) == "given"}
+    for name, reason in reasons.items():
+        if reason not in ("", AS_ASKED) and typed[name].kind != "identifier":
+            parts[name] = "other"
+    copies = near_copies(frame, typed, parts)
+    words = [name for name in typed if not reasons[name] and name not in copies and typed[name].numerals is None]
+    together = empty_together(frame, [name for name in words if typed[name].missing])
+    copies |= {name: f"constant, and empty with {one}" for name, one in together.items() if typed[name].distinct == 1}
+    notes, used, levels = _Notes(together=together), [], {}
+    for name, found in typed.items():
+        if name in copies:
+            notes.count_once(name, found, copies[name])
             continue
-        column, codes = _column(frame[name], typed, name in logged, log == "auto", standardise, notes)
+        if reasons[name]:
+            told = name not in roles and not (asked and name not in asked)
+            notes.leave_out(name, found, roles.get(name, LEFT_OUT), reasons[name], told)
+            continue
+        column, codes = _column(frame[name], found, name in logged, log == "auto", standardise, notes)
         used.append(column)
         if codes is not None:
             levels[name] = codes
@@ -108,7 +127,7 @@ def learn_recipe(
         why = "; ".join(
             f"{short_repr(name)} is left out ({reason})" for name, reason in list(notes.out.items())[:NAMED]
         )
-        change = f" Set a type for one of them, such as --as {next(iter(notes.out))}=category." if why else ""
+        change = f" Set a type for one of them, such as {as_option(next(iter(notes.out)), 'category')}." if why else ""
         raise InputError(f"No column can be clustered{': ' + why if why else ''}.{change}")
     used = _with_order(used, levels, frame)
     return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
@@ -121,34 +140,44 @@ class _Notes:
     numbers: list[str] = field(default_factory=list)
     few: list[str] = field(default_factory=list)
     out: dict[str, str] = field(default_factory=dict)
+    copies: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
     unanswered: list[str] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
+    dates: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
     skewed: list[str] = field(default_factory=list)
     logged: list[str] = field(default_factory=list)
     listing: list[Listed] = field(default_factory=list)
+    together: dict[str, str] = field(default_factory=dict)  # columns that are empty in the same rows as another
 
     def leave_out(self, name: str, typed: TypedColumn, use: str, reason: str, told: bool) -> None:
         self.listing.append(Listed(name, typed.kind, use, reason))
         if told:
             self.out[name] = reason
 
+    def count_once(self, name: str, typed: TypedColumn, why: str) -> None:
+        self.listing.append(Listed(name, typed.kind, COPY, why))
+        self.copies.append(f"{name} ({why})")
+
     def take(self, name: str, typed: TypedColumn, found: Numerals | None, log: bool) -> None:
         use = "normal scores" if typed.levels else "logarithms" if log else "numbers"
-        self.listing.append(Listed(name, typed.kind, use, typed.why))
+        with_other = f", empty together with {self.together[name]}" if name in self.together else ""
+        self.listing.append(Listed(name, typed.kind, use, typed.why + with_other))
         if typed.levels:
             self.few.append(f"{name} ({typed.kind}, {typed.distinct} values)")
         else:
             self.numbers.append(name if typed.kind == "number" else f"{name} ({typed.kind})")
         if found is None:
-            if typed.missing:
-                self.unanswered.append(f"{typed.missing} in {name}")
+            if typed.missing and name not in self.together:
+                others = [one for one, first in self.together.items() if first == name]
+                also = f" (together with {few(others)})" if others else ""
+                self.unanswered.append(f"{typed.missing} in {name}{also}")
             return
         if typed.missing:
             self.filled.append(f"{typed.missing} in {name}")
         if found.example:
-            self.read.append(f"{name} ({found.example})")
+            (self.dates if typed.kind == "date" else self.read).append(f"{name} ({found.example})")
         if found.foreign:
             self.foreign.append(f"{name} ({found.foreign[0]!r})")
 
@@ -161,7 +190,9 @@ class _Notes:
             ("Used as numbers", self.numbers, "drop"),
             ("Used by their associations with other columns", self.few, "encode"),
             ("Left out", out, "columns"),
+            ("Counted once with another column", self.copies, "columns"),
             ("Numbers read from text", self.read, "decimal"),
+            ("Dates read from text", self.dates, "types"),
             ("Cells that are not numbers count as missing", self.foreign, "types"),
             ("Missing cells are replaced by the median", self.filled, "impute"),
             ("Missing cells are a level of their own", self.unanswered, "drop"),
@@ -187,16 +218,16 @@ def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> li
 def _because_asked(typed: TypedColumn, rows: int) -> TypedColumn:
     """A column that would be left out by its type, but was asked for by its name."""
     if typed.kind == "identifier" and typed.numerals is not None:
-        return replace(typed, kind="number", why="as asked")
+        return replace(typed, kind="number", why=AS_ASKED)
     if typed.kind in ("identifier", "text") and typed.distinct <= min(MOST_ASKED, rows / 2):
-        return replace(typed, kind="category", why="as asked")
+        return replace(typed, kind="category", why=AS_ASKED)
     return typed
 
 
 def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: bool) -> str:
     """Why a column is not used; "" if it is."""
     if typed.kind in ("identifier", "text"):
-        return typed.why if typed.why != "as asked" else typed.kind
+        return typed.why if typed.why != AS_ASKED else typed.kind
     if typed.distinct == 0:
         return "empty"
     if typed.kind in LEVELLED:
@@ -226,16 +257,19 @@ def _column(
 ) -> tuple[Column, np.ndarray | None]:
     """How a column becomes a feature, and the places of its levels where it has few values."""
     name, found = str(cells.name), typed.numerals
-    column = Column(name, typed.kind, decimal="." if found is None else found.decimal)
+    column = Column(name, typed.kind)
+    if found is not None:
+        column = replace(column, decimal=found.decimal, order=found.order)
     if typed.levels:
-        levels = (*typed.levels, NO_ANSWER) if found is None and typed.missing else typed.levels
+        unanswered = found is None and typed.missing and name not in notes.together
+        levels = (*typed.levels, NO_ANSWER) if unanswered else typed.levels
         if found is not None:
             there = np.sort(found.values[~np.isnan(found.values)])
             column = replace(column, fill=float(there[len(there) // 2]))  # the upper median, which is a value
         column = replace(column, levels=levels)
         notes.take(name, typed, found, log=False)
         codes = column.read(cells)
-        shares = np.bincount(codes, minlength=len(levels)) / len(codes)
+        shares = np.bincount(codes[codes >= 0], minlength=len(levels)) / np.sum(codes >= 0)
         return replace(column, shares=tuple(map(float, shares))), codes
     assert found is not None
     there = found.values[~np.isnan(found.values)]
@@ -277,7 +311,8 @@ def _with_order(used: list[Column], levels: dict[str, np.ndarray], frame: pd.Dat
     found = []
     for column in used:
         if column.kind in LEVELLED and len(column.levels) > 2:
-            order = ordered_levels(levels[column.name][some], axes, len(column.levels))
+            codes = levels[column.name][some]
+            order = ordered_levels(codes[codes >= 0], axes[codes >= 0], len(column.levels))
             names, shares = (tuple(part[i] for i in order) for part in (column.levels, column.shares))
             column = replace(column, levels=names, shares=shares)
         found.append(column)
@@ -290,6 +325,6 @@ def _block(column: Column, codes: np.ndarray | None, frame: pd.DataFrame, some: 
         values = column.measure(column.read(frame[column.name].iloc[some]))
         values = values / (np.abs(values).max() or 1.0)  # their squares may overflow
         return ((values - values.mean()) / (values.std() or 1.0))[:, None]
-    one_hot = np.eye(len(column.levels))[codes[some]]
+    one_hot = np.eye(len(column.levels) + 1)[codes[some], :-1]  # nothing for −1, which is unknown
     shares = one_hot.mean(axis=0)
     return (one_hot - shares) / np.sqrt(np.maximum(shares, 1 / len(some)))

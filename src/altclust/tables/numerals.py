@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-LOOKED_AT = 1000  # different cells that can cast doubt on decimal points
 MOSTLY = 0.9  # share of numbers from which a column counts as numeric
 CURRENCY = r"[$€£¥₹]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|CAD|AUD|NZD|BRL|MXN|ZAR"
 NUMERAL = re.compile(
@@ -17,6 +17,8 @@ NUMERAL = re.compile(
 )
 COMMA_THOUSANDS = frozenset(("$", "US$", "USD", "£", "GBP"))  # where a comma is never decimal
 GROUPS = re.compile(r"(?<=\d)['’\s](?=\d{3}(?!\d))")  # 1 234 567 and 1'234'567
+POINT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.]\d{3}")
+HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
 EXPONENT = r"([eE][+-]?\d+)?"
 READINGS = {  # of a number, by its decimal mark: no number below 1,000 has a thousands separator
     ".": re.compile(rf"[+-]?(?=[.]?\d)(\d*|[1-9]\d{{0,2}}(,\d{{3}})+)([.]\d*)?{EXPONENT}"),
@@ -39,9 +41,12 @@ class Numerals:
     decimal : str
         The decimal mark, "." or ",".
     example : str
-        How the first cell with a comma or a unit was read, as text; "" if there is none.
+        How the first cell with a comma or a unit, or the first date that ends with the year, was read, as text; "" if
+        there is none.
     doubt : str
         Why another decimal mark is as likely, with two cells; "" if there is no doubt.
+    order : str
+        Of dates that end with the year: "day first" or "month first".
     """
 
     values: np.ndarray
@@ -50,6 +55,7 @@ class Numerals:
     decimal: str = "."
     example: str = ""
     doubt: str = ""
+    order: str = ""
 
 
 def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | None:
@@ -73,7 +79,7 @@ def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | Non
     plain = np.array(pd.to_numeric(cells, errors="coerce"), dtype=float)
     strange = np.flatnonzero(np.isnan(plain))
     if len(cells) == 0 or (len(strange) == 0 and decimal != ","):
-        return Numerals(_take(plain, codes), [], doubt="" if decimal else _doubt_of_points(cells[:LOOKED_AT]))
+        return Numerals(_take(plain, codes), [], doubt="" if decimal else _doubt_of_points(cells))
     if len(strange) and not any(NUMERAL.fullmatch(str(cells[i]).strip("() \t")) for i in strange):
         # no other way of writing numbers: the usual case of a column of words
         return _with_foreign(plain, codes, rows, cells)
@@ -135,11 +141,17 @@ def _decimal(cells: pd.Index, cores: list[str], fits: dict[str, np.ndarray], uni
         return ",", ""
     both = [i for i in np.flatnonzero(fits["."]) if fits[","][i] and ("," in cores[i] or "." in cores[i])]
     commas = [i for i in both if "," in cores[i]]
-    if only_point.any() or not commas or (units and units <= COMMA_THOUSANDS):
+    if only_point.any() or not both or (commas and units and units <= COMMA_THOUSANDS):
         return ".", ""
     whole = [abs(float(core)) for core in cores if re.fullmatch(r"[+-]?\d+", core)]
-    if len(commas) == len(both) and whole and 100 <= max(whole) < 1000:
-        return ".", ""  # numbers below 1,000 have no comma: it separates thousands
+    below = bool(whole) and 100 <= max(whole) < 1000  # numbers below 1,000 have no mark: it separates thousands
+    if len(commas) == len(both) and below:
+        return ".", ""
+    if not commas and (not units or "%" in units):
+        return ".", _doubt_of_points(cores)
+    if not commas and (below or units <= COMMA_THOUSANDS):
+        return ("," if below else "."), ""  # no amount of money has three decimals beside one of some hundreds
+    commas = commas or both
     pair = [commas[0], next((i for i in both if i not in commas), commas[-1])]
     told = [
         f"{str(cells[i]).strip()!r} is {_value(cores[i], '.'):.15g} or {_value(cores[i], ','):.15g}"
@@ -148,15 +160,19 @@ def _decimal(cells: pd.Index, cores: list[str], fits: dict[str, np.ndarray], uni
     return ".", ", ".join(told)
 
 
-def _doubt_of_points(cells: pd.Index) -> str:
+def _doubt_of_points(cells: Iterable[object]) -> str:
     """Why points may separate thousands in cells that are all numbers with decimal points."""
-    dotted = [str(cell).strip() for cell in cells if "." in str(cell)]
-    whole = [cell for cell in map(str, cells) if re.fullmatch(r"\s*[+-]?[1-9]\d\d\s*", cell)]
-    if not dotted or not whole or not all(re.fullmatch(r"[+-]?[1-9]\d{0,2}[.]\d{3}", cell) for cell in dotted):
+    dotted = whole = ""
+    for cell in (str(cell).strip() for cell in cells):
+        if "." in cell:
+            if not POINT_THOUSANDS.fullmatch(cell):
+                return ""
+            dotted = dotted or cell
+        elif not whole and HUNDREDS.fullmatch(cell):
+            whole = cell
+    if not dotted or not whole:
         return ""
-    return (
-        f"{dotted[0]!r} beside {whole[0].strip()!r} is {_value(dotted[0], '.'):.15g} or {_value(dotted[0], ','):.15g}"
-    )
+    return f"{dotted!r} beside {whole!r} is {_value(dotted, '.'):.15g} or {_value(dotted, ','):.15g}"
 
 
 def _value(core: str, decimal: str) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from .column_types import column_type
 from .readable import readable
 
 
@@ -18,8 +17,7 @@ def other_columns(frame: pd.DataFrame, used: Collection[str]) -> pd.DataFrame | 
     frame : DataFrame
         The table.
     used : collection of str
-        Columns that were given, clustered, or name rows.
+        Columns that were given, clustered or left out by somebody, or name rows.
     """
-    rest = frame.drop(columns=list(used), errors="ignore")
-    found = readable(rest[[name for name in rest.columns if column_type(rest[name]).kind != "identifier"]])
+    found = readable(frame.drop(columns=list(used), errors="ignore"))
     return found if found.shape[1] else None

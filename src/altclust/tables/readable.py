@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from .column_types import LEVELLED, column_type
+from .column_types import LEVELLED, MEASURED, column_type
 from .recipe import Recipe
 from .values import NO_ANSWER, labels
 
@@ -14,20 +14,28 @@ MOST_LEVELS = 30  # of a text column that describes rows
 
 
 def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
-    """The columns that describe rows: numbers as numbers, text of a few values as text, nothing else.
+    """The columns that describe rows: numbers as numbers, text of a few values as text, no identifiers, nothing else.
 
     Parameters
     ----------
     frame : DataFrame
     recipe : Recipe, optional
-        The types and decimal marks of its columns. Default: they are found again.
+        How its columns are read, and which of them somebody left out. Default: that is found again.
     """
     wanted = {} if recipe is None else {listed.column: listed.type for listed in recipe.listing}
-    decimals = {} if recipe is None else recipe.decimals
+    used = {} if recipe is None else {column.name: column for column in recipe.columns}
+    hidden = () if recipe is None else recipe.hidden
     columns: dict[str, Any] = {}
     for name, cells in frame.items():
         kind = wanted.get(str(name))
-        typed = column_type(cells, wanted=kind if kind in LEVELLED else None, decimal=decimals.get(str(name)))
+        if str(name) in hidden:
+            continue
+        if str(name) in used and kind in MEASURED:
+            columns[str(name)] = used[str(name)].numbers(cells)
+            continue
+        typed = column_type(cells, wanted=kind if kind in LEVELLED else None)
+        if kind is None and typed.kind == "identifier":
+            continue
         if typed.numerals is not None:
             columns[str(name)] = typed.numerals.values
         elif 1 < typed.distinct + (typed.missing > 0) <= MOST_LEVELS and typed.distinct:

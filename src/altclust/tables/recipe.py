@@ -10,9 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from .column_types import LEVELLED, MEASURED, numbers_of, years_of
+from .column_types import LEVELLED, MEASURED, numbers_of
+from .dates import ORDERS, read_dates
 from .scores import normal_scores, row_draws
 from .values import NO_ANSWER, labels
+
+LEFT_OUT, COPY, AS_ASKED = "left out", "counted once", "as asked"  # two uses, and a reason
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Column:
         Whether logarithms are taken first.
     decimal : str
         The decimal mark of numbers that are written as text.
+    order : str
+        Of dates that end with the year: "day first" or "month first".
     """
 
     name: str
@@ -47,24 +52,27 @@ class Column:
     scale: float = 1.0
     log: bool = False
     decimal: str = "."
+    order: str = ""
 
     def read(self, cells: pd.Series) -> np.ndarray:
         """Numbers without missing ones, or the places of the cells' levels (−1 for a new one), shape (n,)."""
         if self.kind in LEVELLED:
             place = {level: i for i, level in enumerate(self.levels)}
             return labels(cells).fillna(NO_ANSWER).map(place).fillna(-1).to_numpy(dtype=np.int64)
-        numbers = self._numbers(cells)
+        found = self.numbers(cells)
+        numbers = np.where(np.isnan(found), self.fill, found)
         if not self.levels:
             return numbers
         values = np.array(self.levels, dtype=float)
         return np.searchsorted((values[1:] + values[:-1]) / 2, numbers)  # the nearest level
 
-    def _numbers(self, cells: pd.Series) -> np.ndarray:
-        found = years_of(cells) if self.kind == "date" else numbers_of(cells, self.decimal)
+    def numbers(self, cells: pd.Series) -> np.ndarray:
+        """The cells of a column of numbers or dates, NaN where missing, shape (n,)."""
+        found = read_dates(cells, self.order) if self.kind == "date" else numbers_of(cells, self.decimal)
         if found is None or (found.foreign and np.isnan(found.values).all()):
             what = "dates" if self.kind == "date" else "numbers"
             raise InputError(f"Column {self.name!r} held {what} in the table that was clustered, and holds text here.")
-        return np.where(np.isnan(found.values), self.fill, found.values)
+        return found.values
 
     def encode(self, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
         """The feature, shape (n,), from what `read` gave and from uniform draws, which only levels need."""
@@ -127,9 +135,10 @@ class Recipe:
         return [column.name for column in self.columns]
 
     @property
-    def decimals(self) -> dict[str, str]:
-        """The decimal marks of the columns that are used."""
-        return {column.name: column.decimal for column in self.columns}
+    def hidden(self) -> list[str]:
+        """The columns that appear nowhere in the results: identifiers, copies, and those that somebody left out."""
+        out = [one for one in self.listing if one.use in (LEFT_OUT, COPY)]
+        return [one.column for one in out if one.use == COPY or one.type == "identifier" or one.why == AS_ASKED]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -190,7 +199,7 @@ class Recipe:
 
 def _column(**plain: Any) -> Column:
     """A column from JSON, with every part checked."""
-    texts = {name: _text(plain.pop(name)) for name in ("name", "kind", "decimal")}
+    texts = {name: _text(plain.pop(name)) for name in ("name", "kind", "decimal", "order")}
     numbers = {name: _number(plain.pop(name)) for name in ("fill", "centre", "scale")}
     levels, shares = tuple(map(_text, plain.pop("levels"))), tuple(map(_number, plain.pop("shares")))
     log = plain.pop("log")
@@ -199,6 +208,8 @@ def _column(**plain: Any) -> Column:
     column = Column(levels=levels, shares=shares, log=log, **texts, **numbers)  # type: ignore[arg-type]
     if column.kind not in (*MEASURED, *LEVELLED) or column.decimal not in (".", ",") or not column.scale > 0:
         raise ValueError(f"column {column.name!r} has an unknown type or decimal mark, or no scale")
+    if column.order not in ("", *ORDERS):
+        raise ValueError(f"column {column.name!r} has an unknown order of day and month")
     if (not levels and column.kind in LEVELLED) or len(set(levels)) < len(levels):
         raise ValueError(f"column {column.name!r} has levels that do not fit its type")
     if levels and column.kind in MEASURED and list(map(float, levels)) != sorted(map(float, levels)):

@@ -27,7 +27,7 @@ def normal_scores(codes: np.ndarray, shares: np.ndarray, draws: np.ndarray) -> n
     Parameters
     ----------
     codes : int array, shape (n,)
-        The level of every row, from the lowest interval to the highest; −1 is unknown and gives 0, the mean.
+        The level of every row, from the lowest interval to the highest; −1 is unknown, which may be any value.
     shares : array, shape (levels,)
         The share of the rows that each level has, which is the probability of its interval.
     draws : array, shape (n,)
@@ -41,8 +41,8 @@ def normal_scores(codes: np.ndarray, shares: np.ndarray, draws: np.ndarray) -> n
     [-0.67, 0.67, 0.0]
     """
     below = np.cumsum(shares) - shares
-    place = below[codes] + shares[codes] * draws
-    return np.where(codes < 0, 0.0, ndtri(np.clip(place, LEAST, 1 - LEAST)))
+    place = np.where(codes < 0, draws, below[codes] + shares[codes] * draws)
+    return ndtri(np.clip(place, LEAST, 1 - LEAST))
 
 
 def row_draws(rows: np.ndarray, columns: Sequence[str]) -> np.ndarray:

@@ -9,6 +9,7 @@ from ..base.errors import one_line
 
 NAMED = 6  # columns that a sentence names
 LONGEST = 200  # characters of each
+COMPARED = 5000  # columns that are compared with a name
 
 
 def remedy(name: str, columns: Iterable[str]) -> str:
@@ -21,11 +22,24 @@ def remedy(name: str, columns: Iterable[str]) -> str:
     "did you mean 'Sex'?"
     >>> remedy("height", ["Sex", "Age"])
     "the columns are 'Sex', 'Age'."
+    >>> remedy("mass", ["year", "species", "island", "bill_length_mm", "bill_depth_mm", "body_mass_g", "sex"])[:44]
+    "the nearest of 7 columns are 'body_mass_g', "
     """
     names = list(map(str, columns))
     lower = {one.lower(): one for one in reversed(names)}  # the first of those that differ in capitals only
     near = difflib.get_close_matches(name.lower(), lower, 1)
-    return f"did you mean {lower[near[0]]!r}?" if near else f"the columns are {few([*map(repr, names)])}."
+    if near:
+        return f"did you mean {lower[near[0]]!r}?"
+    if len(names) <= NAMED:
+        return f"the columns are {few([*map(repr, names)])}."
+    matcher = difflib.SequenceMatcher(b=name.lower())
+
+    def likeness(one: str) -> tuple[bool, float]:
+        matcher.set_seq1(one.lower())
+        return name.lower().strip("*") in one.lower(), matcher.ratio()
+
+    nearest = sorted(names[:COMPARED], key=likeness, reverse=True)[:NAMED]
+    return f"the nearest of {len(names)} columns are {few([*map(repr, nearest)])}."
 
 
 def few(things: list[str]) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-MISSING = frozenset(("", "na", "n/a", "#n/a", "nan", "null", "-", "?", "."))
+WORDS = "na n/a #n/a #na <na> null nan -nan 1.#ind -1.#ind 1.#qnan -1.#qnan"  # that pandas reads as missing
+MISSING = frozenset(("", *WORDS.split(), "#n/a n/a", "-", "?", "."))  # in small or capital letters
+MISSING_AS_WRITTEN = "None"  # pandas reads it as missing; "none" is an answer
 NO_ANSWER = "(missing)"  # the level of missing cells
 
 
@@ -27,8 +29,10 @@ def as_float(column: pd.Series) -> np.ndarray | None:
 
 def labels(column: pd.Series) -> pd.Series:
     """Every cell as text, None where it is missing."""
-    text = column.map(_text, na_action="ignore").astype(object)
-    return text.where(text.notna() & ~text.astype(str).str.strip().str.lower().isin(MISSING), None)
+    text = column if isinstance(column.dtype, pd.StringDtype) else column.map(_text, na_action="ignore")
+    text = text.astype(object)
+    plain = text.astype(str).str.strip()
+    return text.where(text.notna() & ~plain.str.lower().isin(MISSING) & (plain != MISSING_AS_WRITTEN), None)
 
 
 def known_labels(column: pd.Series) -> pd.Series:

@@ -70,6 +70,11 @@ class _Cells:
         """Where the tag ends that the parser is at."""
         return self.xml.index(b">", self.at) + 1
 
+    def is_empty(self) -> bool:
+        """Whether the element that the parser is at has no content."""
+        end = self.tag_end()
+        return self.xml[end - 2 : end] == b"/>" or self.xml[end : end + 2] == b"</"
+
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         prefix, _, local = name.rpartition(":")
         if local == "sheetData":
@@ -105,14 +110,18 @@ class _Reader(_Cells):
     """Collects the `Content`."""
 
     last = uncomputed = errors = 0
+    text = False
     parts: frozenset[str] = frozenset()
 
     def cell_starts(self, attributes: dict[str, str]) -> None:
         self.parts = frozenset()
+        self.text = attributes.get("t") == "str"
         self.errors += attributes.get("t") == "e"
 
     def other_starts(self, name: str) -> None:
-        self.parts |= {name}
+        # an empty value is a result only where the result is text: openpyxl writes one for every formula
+        if name != "v" or "f" not in self.parts or self.text or not self.is_empty():
+            self.parts |= {name}
 
     def cell_ends(self) -> None:
         if self.parts:

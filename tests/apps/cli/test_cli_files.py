@@ -149,6 +149,9 @@ def test_a_file_that_appears_during_the_search_is_kept(few, altclust, monkeypatc
     assert "altclust-out/table.csv appeared during the search, and is kept: see table-2.csv." in words(done.stderr)
     assert (few / "altclust-out" / "table.csv").read_text() == "mine"
     assert len(pd.read_csv(few / "altclust-out" / "table-2.csv")) == N
+    ours = {one.name for one in read_manifest(few / "altclust-out")}
+    assert "table-2.csv" in ours
+    assert "table.csv" not in ours
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"files": 3}', '{"files": [{"name": "table.csv"}]}', "[" * 100_000])
@@ -233,6 +236,7 @@ def test_folders_that_cannot_be_are_refused_before_the_search(few, altclust):  #
     for out, message in (
         ("", "Invalid value for '--out': is empty: name a folder"),
         ("dangling", "--out dangling is a link to nowhere, which does not exist: choose another folder."),
+        ("dangling/a/b", "--out dangling/a/b is below dangling, a link to nowhere, which does not exist: choose"),
         ("taken", "taken/report.html exists"),
     ):
         done = altclust(*FIND, "--out", out, "--force")

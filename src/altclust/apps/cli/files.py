@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,24 +31,13 @@ class Files:
         self.refused: InputError | None = None
 
     def write(self, name: str, write: Callable[[Path], Any]) -> None:
-        """Write one file of the results; under another name if somebody else took its own during the search."""
-        free = next(one for one in self._names(name) if self._is_free(self._task.out / one))
-        if free != name:
-            say(f"{self._task.out / name} appeared during the search, and is kept: see {free}.", style="yellow")
+        """Write one file of the results; under another name if somebody else took its own in the meantime."""
 
         def record(path: Path) -> None:
             write(path)
-            self.written.add(describe(path, free))
+            self.written.add(describe(path, name))
 
-        self._together.write(self._task.out / free, record)
-
-    @staticmethod
-    def _names(name: str) -> Iterator[str]:
-        yield name
-        yield from (f"{Path(name).stem}-{i}{Path(name).suffix}" for i in count(2))
-
-    def _is_free(self, path: Path) -> bool:
-        return not os.path.lexists(path) or is_unchanged(path, self._earlier)
+        self._together.write(self._task.out / name, record, lambda path: is_unchanged(path, self._earlier))
 
     def write_csv(self, name: str, frame: pd.DataFrame) -> None:
         """Write one table of the results as CSV; a text that a spreadsheet would compute gets an apostrophe."""
@@ -79,6 +66,16 @@ class Files:
         there = {one for one in self._earlier if is_unchanged(self._task.out / one.name, {one})}
         both = as_text(self.written | there)
         self._together.write_first(self._task.out / NAME, lambda path: path.write_text(both, encoding="utf-8"))
+
+    def record_moved(self) -> None:
+        """Tell which files have another name, and record it."""
+        for target, path in self._together.moved.items():
+            say(f"{target} appeared during the search, and is kept: see {path.name}.", style="yellow")
+            self.written = {one._replace(name=path.name) if one.name == target.name else one for one in self.written}
+        if self._together.moved:
+            self._together = AtomicGroup()
+            with self._together:
+                self.write_manifest()
 
     def remove_earlier(self, replaced: str) -> None:
         """Remove the files of an earlier run that this one did not write."""
@@ -146,6 +143,7 @@ def writing(task: Task, replaced: str) -> Iterator[Files]:
         files = Files(task, together)
         yield files
         files.write_manifest()
+    files.record_moved()
     files.remove_earlier(replaced)
     if files.refused is not None:
         raise files.refused

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...base.errors import InputError, sentence
+from ...base.errors import InputError, sentence, short_repr
 from ...base.given_labels import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
@@ -114,6 +114,8 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     try:
         prepared = reading.prepare(frame, options.given or (), more=more, keep=keep, ids=options.id)
     except InputError as error:
+        if error.argument == "given" and error.value not in [short_repr(name) for name in options.given or []]:
+            raise UsageError(sentence(error, f"--given-file {options.given_file}: column")) from error
         raise UsageError(f"{options.table}: {in_options(error)}") from error
     check_folder(out, files, options)
     check_can_write("--out", out)
@@ -125,7 +127,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     if len(frame) < 2:
         raise UsageError(f"{options.table} has 1 row: a clustering needs at least 2.")
     print_reading(table, prepared.recipe, prepared.given)
-    _check_labels(prepared.given)
+    _check_labels(prepared.given, options)
     return Task(table, prepared, prepared.given, out)
 
 
@@ -153,8 +155,12 @@ def check_folder(out: Path, files: str, options: TableOptions) -> None:
     """Refuse a folder with such files, unless they are those of an earlier run, unchanged, and --force is passed."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out} is a file: choose a folder.")
-    if out.is_symlink() and not out.exists():
-        raise UsageError(f"--out {out} is a link to {out.readlink()}, which does not exist: choose another folder.")
+    dangling = next((one for one in (out, *out.parents) if one.is_symlink() and not one.exists()), None)
+    if dangling is not None:
+        what = "a link" if dangling == out else f"below {dangling}, a link"
+        raise UsageError(
+            f"--out {out} is {what} to {dangling.readlink()}, which does not exist: choose another folder."
+        )
     earlier = read_manifest(out)
     found = {one: is_unchanged(one, earlier) for one in existing(out, files)}
     taken = [one for one in found if one.stem != "table" or one.suffix == options.table.suffix.lower()]
@@ -173,7 +179,7 @@ def check_folder(out: Path, files: str, options: TableOptions) -> None:
         raise UsageError(f"{', '.join(map(str, taken))} exist{'s' * (len(taken) == 1)}: {instead}.")
 
 
-def _check_labels(given: pd.DataFrame | None) -> None:
+def _check_labels(given: pd.DataFrame | None, options: TableOptions) -> None:
     """Refuse a given column that is not a clustering."""
     for name, labelled in () if given is None else given.items():
         if str(name) in measured(given):
@@ -181,7 +187,9 @@ def _check_labels(given: pd.DataFrame | None) -> None:
         try:
             check_given(labelled, len(labelled))
         except InputError as error:
-            raise UsageError(sentence(error, f"--given {name}")) from error
+            own = str(name) in (options.given or [])
+            where = f"--given {name}" if own else f"--given-file {options.given_file}: column {str(name)!r}"
+            raise UsageError(sentence(error, where)) from error
 
 
 def check_can_write(option: str, folder: Path) -> None:
@@ -214,7 +222,14 @@ def read_given_file(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame 
         if other.index.duplicated().any():
             twice = other.index[other.index.duplicated()][0]
             raise UsageError(f"--given-file {options.given_file} has two rows with {options.id} {twice!r}: remove one.")
-        other = other.reindex(labels(frame[options.id])).set_axis(frame.index)
+        own = labels(frame[options.id])
+        if not own.isin(other.index).any():
+            such = [short_repr(next(iter(found), "")) for found in (own.dropna(), other.index)]
+            raise UsageError(
+                f"--id {options.id!r} matches no row: {options.table} has values such as {such[0]}, and "
+                f"{options.given_file} such as {such[1]}."
+            )
+        other = other.reindex(own).set_axis(frame.index)
     elif len(other) < len(frame) <= len(other) + source.blank_end:
         other = other.reindex(frame.index)  # the last rows are unknown
     if len(other) != len(frame):
