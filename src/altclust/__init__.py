@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .models.view_discovery import ViewDiscovery
     from .search.significance import Significance
     from .search.tuning import Tuning, tune
+    from .tables.encoder import TableEncoder
 
 __version__ = "0.1.0.dev0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "Progress",
     "Significance",
     "Stiefel",
+    "TableEncoder",
     "Tuning",
     "ViewDiscovery",
     "find",
@@ -68,6 +70,7 @@ _HOMES = {
     "Known": "base.known",
     "Links": "base.keep",
     "Progress": "base.progress",
+    "TableEncoder": "tables.encoder",
     "ViewDiscovery": "models.view_discovery",
 }
 _MODULES = ("baselines", "comparison", "datasets", "kernels", "metrics", "plotting", "report", "tables")

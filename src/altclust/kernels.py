@@ -1,4 +1,7 @@
-"""The kernels that `altclust.KDAC` takes as objects: functions of distances or products of projected rows."""
+"""The kernels that `altclust.KDAC` takes as objects: functions f(β) of projected rows.
+
+β is ‖Wᵀ(x_i − x_j)‖² (a difference kernel) or x_iᵀWWᵀx_j (a product kernel).
+"""
 
 from .core.kernel_family import (
     Kernel,
