@@ -108,7 +108,7 @@ def test_set_output_and_a_column_transformer(birds):
 
 def test_tables_of_other_libraries(birds):
     expected = TableEncoder().fit(birds).transform(birds)
-    frame = pl.from_pandas(birds)
+    frame = pl.DataFrame({name: [None if pd.isna(one) else one for one in birds[name]] for name in birds})
     np.testing.assert_allclose(TableEncoder().fit(frame).transform(frame), expected)
     as_dict = birds.to_dict("list")
     np.testing.assert_allclose(TableEncoder().fit(as_dict).transform(as_dict), expected)

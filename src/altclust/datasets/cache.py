@@ -102,6 +102,7 @@ def _download(file: RegisteredFile) -> bytes:
         with urlopen(_url(file.remote), timeout=PATIENCE) as answer:
             content: bytes = answer.read()
     except HTTPError as error:
+        error.close()
         raise _NotDownloaded(f"the server answered {error.code}") from error
     except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that is none
         raise _NotDownloaded(f"the download failed ({type(error).__name__})") from error
