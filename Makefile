@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+EXTRAS := app,dask,excel,parquet
 
 .PHONY: demo test coverage lint docs bench scale quality load nightly oldest lock audit release clean
 
@@ -35,6 +36,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/ustep.py
 	$(BIN)/python benchmarks/automatic.py
 	$(BIN)/python benchmarks/face.py
+	$(BIN)/python benchmarks/import_time.py
 
 # `ARGS=--big` adds ten times as many rows in a file, `ARGS="--only pass"` takes one item.
 scale: $(READY)
@@ -58,7 +60,7 @@ oldest:
 	$(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-oldest/bin/python tests/oldest.py > .venv-oldest/constraints.txt
-	.venv-oldest/bin/python -m pip install --quiet --editable . --group dev --constraint .venv-oldest/constraints.txt
+	.venv-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --group dev --constraint .venv-oldest/constraints.txt
 	.venv-oldest/bin/python -m pytest -n auto -W default
 
 # What exactly to install, with hashes, for those who serve the page to others.
@@ -79,7 +81,7 @@ release: $(READY)
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[$(EXTRAS)]" --group dev
 	touch $(READY)
 
 clean:

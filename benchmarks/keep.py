@@ -16,10 +16,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from altclust.metrics import nmi
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.metrics import nmi
 from tasks import Task
 from zoo import pair
 

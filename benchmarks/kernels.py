@@ -12,10 +12,10 @@ import sys
 import warnings
 
 import pandas as pd
-from altclust.metrics import nmi
 
 from altclust import KDAC, tune
 from altclust.core.kernel_choice import KERNELS
+from altclust.metrics import nmi
 from tasks import FAMILIES, family
 
 SEEDS = 3

@@ -16,12 +16,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from altclust.metrics import dependence, nmi
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.linear_model import LinearRegression
 
 from altclust import KDAC
 from altclust.base.known import known_arrays, read_known
+from altclust.metrics import dependence, nmi
 
 KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "linear": lambda t: t[:, None],

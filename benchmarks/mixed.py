@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from altclust.metrics import nmi
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.metrics import nmi
 from altclust.models.prepared import PreparedTable
 from altclust.tables import learn_recipe
 from tasks import Task

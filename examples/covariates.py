@@ -19,13 +19,13 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from altclust.metrics import dependence, nmi
-from altclust.plotting import plot_crosstab, plot_measurement
 from sklearn.cluster import KMeans
 
 from altclust import KDAC, Known
 from altclust.base.known import known_arrays, read_known
 from altclust.datasets import load_faces, load_webkb
+from altclust.metrics import dependence, nmi
+from altclust.plotting import plot_crosstab, plot_measurement
 
 
 def faces() -> tuple[np.ndarray, pd.Series, np.ndarray, list[Known]]:

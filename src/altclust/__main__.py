@@ -18,8 +18,13 @@ def main() -> None:
     # The first that is registered runs last: after it, Python would give the signals back to the system.
     atexit.register(_at_signals, signal.SIG_IGN)
     _at_signals(_leave)
-    from .apps.cli.main import main as run
+    from .base.extras import MissingLibrary, needed_by
 
+    try:
+        with needed_by("The command altclust"):
+            from .apps.cli.main import main as run
+    except MissingLibrary as error:
+        sys.exit(f"altclust: {error}")
     try:
         run()
     finally:

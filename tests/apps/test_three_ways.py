@@ -17,7 +17,7 @@ from altclust.apps.web.jobs import Job
 from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import open_table
 from altclust.datasets import penguins
-from altclust.models.prepared import Reading, unused_columns
+from altclust.models.prepared import unused_columns
 from altclust.report.columns import listed_columns
 
 
@@ -109,7 +109,7 @@ def test_all_three_read_a_table_as_they_are_told(mixed, monkeypatch):
     found = altclust.find(pd.read_csv(mixed), given="group", keep="some", n_clusters=2, significance=False, **reading)
     options = "--given group --keep some --clusters 2 --as code=identifier --log sum --drop height --decimal ."
     table, figures = by_command(monkeypatch, mixed, *options.split())
-    study = on_the_page(mixed, Choices(("group",), "some", 2, Reading(**reading)), 1)
+    study = on_the_page(mixed, Choices(("group",), "some", 2, altclust.TableEncoder(**reading)), 1)
     view, recipe = study.views[0], study.prepared.recipe
     assert np.array_equal(found.labels, table["alternative"])
     assert np.array_equal(found.labels, view.labels)

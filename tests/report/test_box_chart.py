@@ -11,7 +11,8 @@ import pytest
 
 from altclust import KDAC, InputError
 from altclust.report import render, summarise
-from altclust.report.box_chart import LEFT, RIGHT, box_chart, boxes
+from altclust.report.box_chart import LEFT, RIGHT, box_chart
+from altclust.report.effects import boxes
 from altclust.report.plotting import plot_measurement
 
 AGES = np.array([10.0, 20, 30, 40, 50, 60, 70, np.nan])

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from .kernels import Gaussian as Gaussian  # one of the family, for users of `altclust.kernels`
 
 NEIGHBOURS = 7  # the one whose distance is the local width (Zelnik-Manor and Perona 2004)
 

@@ -9,6 +9,7 @@ import numpy as np
 from array_api_compat import is_dask_array, is_torch_array
 
 from ..base.errors import InputError, one_line, short_repr
+from ..base.extras import missing_library
 from ..base.validation import check_rows, check_shape
 from ..files.npy import BadFile, check_fits
 from .dask_rows import DaskRows
@@ -91,8 +92,8 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
             return NpyRows(path)
         if path.suffix == ".parquet":
             return _check_parquet(ParquetRows(path, columns))
-    except ImportError as error:
-        raise InputError(f"X={str(path)!r} needs pyarrow: pip install altclust[parquet].") from error
+    except ModuleNotFoundError as error:
+        raise missing_library(f"X={str(path)!r}", error) from error
     except BadFile as error:
         raise InputError(f"X={str(path)!r} {error}") from error
     except InputError:

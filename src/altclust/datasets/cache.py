@@ -1,20 +1,16 @@
 """The folder of data files: present files are verified, missing files are downloaded and verified."""
 
-import logging
 import os
-import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from hashlib import sha256
+from http.client import HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory
-
-import pooch
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 from altclust.datasets.registry import ORIGIN, REGISTRY, REPOSITORY, RegisteredFile
+from altclust.files.atomic import write_atomically
 
-UNFINISHED = ".altclust-download-"  # prefix of the names of temporary download folders
-A_DAY = 24 * 3600.0
+PATIENCE = 30.0  # seconds without an answer of the server
 
 
 class DatasetUnavailable(OSError):
@@ -27,15 +23,16 @@ def data_folder() -> Path:
     Returns
     -------
     Path
-        The environment variable ``ALTCLUST_DATA`` if it is set, the user's cache folder otherwise. The folder
-        need not exist.
+        The environment variable ``ALTCLUST_DATA`` if it is set, ``altclust`` in the user's cache folder
+        (``~/.cache``, or ``XDG_CACHE_HOME``) otherwise. The folder need not exist.
 
     Examples
     --------
     >>> from altclust.datasets import data_folder
     >>> small_gaussian = data_folder() / "small_gaussian.csv"
     """
-    return Path(os.environ.get("ALTCLUST_DATA") or pooch.os_cache("altclust")).expanduser()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return Path(os.environ.get("ALTCLUST_DATA") or cache / "altclust").expanduser()
 
 
 def fetch(name: str) -> Path:
@@ -72,35 +69,50 @@ def fetch(name: str) -> Path:
     """
     if name not in REGISTRY:
         raise ValueError(f"name must be one of the registered data files, got {name!r}: {', '.join(REGISTRY)}")
-    file = REGISTRY[name]
-    path = data_folder() / name
+    file, path = REGISTRY[name], data_folder() / name
+    damaged = False
     try:
-        if not (path.is_file() and pooch.file_hash(str(path), alg="sha256") == file.sha256):
-            _download(file, path)
-    except (OSError, ValueError) as error:
-        raise DatasetUnavailable(
-            f"{name} is not available because {_reason(file, path, error)}; {_remedy(file, path)}"
-        ) from error
-    return path
+        if path.is_file():
+            if _checksum(path.read_bytes()) == file.sha256:
+                return path
+            damaged = True
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = _download(file)
+        write_atomically(path, lambda temporary: temporary.write_bytes(content))
+    except _NotDownloaded as error:
+        reason, cause = str(error), error.__cause__ or error
+    except OSError as error:
+        reason, cause = f"the folder {path.parent} cannot be used ({error.strerror or 'permission denied'})", error
+    else:
+        return path
+    if damaged:
+        reason = f"the copy in the data folder fails its SHA-256 check and {reason}"
+    raise DatasetUnavailable(f"{name} is not available because {reason}; {_remedy(file, path)}") from cause
 
 
-def _download(file: RegisteredFile, path: Path) -> None:
+class _NotDownloaded(Exception):
+    """Why a file could not be downloaded, as a part of a sentence."""
+
+
+def _download(file: RegisteredFile) -> bytes:
+    """The verified content of a file."""
     if file.remote is None:
-        raise FileNotFoundError(f"{path.name} has no download")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for left in path.parent.glob(f"{UNFINISHED}*"):  # left by a killed download
-        with suppress(OSError):
-            if left.stat().st_mtime < time.time() - A_DAY:
-                shutil.rmtree(left)
-    with _quiet_pooch(), TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
-        pooch.retrieve(
-            _url(file.remote),
-            known_hash=f"sha256:{file.sha256}",
-            fname=path.name,
-            path=folder,
-            downloader=pooch.HTTPDownloader(timeout=30),
-        )
-        os.replace(Path(folder) / path.name, path)
+        raise _NotDownloaded("it has no download")
+    try:
+        with urlopen(_url(file.remote), timeout=PATIENCE) as answer:
+            content: bytes = answer.read()
+    except HTTPError as error:
+        error.close()
+        raise _NotDownloaded(f"the server answered {error.code}") from error
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: an address that is none
+        raise _NotDownloaded(f"the download failed ({type(error).__name__})") from error
+    if _checksum(content) != file.sha256:
+        raise _NotDownloaded("the downloaded file has a wrong SHA-256 checksum")
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return sha256(content).hexdigest()
 
 
 def _url(remote: str) -> str:
@@ -108,37 +120,7 @@ def _url(remote: str) -> str:
     return f"{base.rstrip('/')}/{remote}"
 
 
-def _reason(file: RegisteredFile, path: Path, error: OSError | ValueError) -> str:
-    # The errors of requests are OSErrors too, without errno; they have a response only if the server sent one.
-    status = getattr(getattr(error, "response", None), "status_code", None)
-    if not isinstance(error, OSError):
-        reason = "the downloaded file has a wrong SHA-256 checksum"
-    elif status is not None:
-        reason = f"the server answered {status}"
-    elif error.errno is not None or isinstance(error, PermissionError):
-        reason = f"the folder {path.parent} cannot be used ({error.strerror or 'permission denied'})"
-    elif file.remote is None:
-        reason = "it has no download"
-    else:
-        reason = f"the download failed ({type(error).__name__})"
-    # A valid copy would have been used.
-    damaged = os.path.isfile(path)
-    return f"the copy in the data folder fails its SHA-256 check and {reason}" if damaged else reason
-
-
 def _remedy(file: RegisteredFile, path: Path) -> str:
     if file.remote is None:
         return f"it was counted from web pages in {REPOSITORY}: put a copy into the folder {path.parent}"
     return f"get it from {_url(file.remote)} and put it into the folder {path.parent} as {path.name}"
-
-
-@contextmanager
-def _quiet_pooch() -> Iterator[None]:
-    # pooch's logger prints to the terminal, which a library must not do.
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

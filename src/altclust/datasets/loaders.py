@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from altclust.base.extras import needed_by
 from altclust.datasets.cache import fetch
 from altclust.datasets.dataset import Dataset, ImageDataset
 
@@ -180,8 +181,8 @@ def load_flower(colours: int = 256) -> ImageDataset:
     True
     """
     file = "flower.png" if _one_of("colours", colours, (256, 106)) == 256 else "flower_106.png"
-    # Imported here: matplotlib is slow to import and only this loader needs it.
-    from matplotlib.image import imread
+    with needed_by("load_flower"):
+        from matplotlib.image import imread
 
     # imread scales to 0..1 in single precision, which rounding reverts exactly; the fourth channel is opaque.
     image = np.rint(255 * imread(fetch(file))[..., :3]).astype(np.uint8)

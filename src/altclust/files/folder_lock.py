@@ -1,4 +1,7 @@
-"""One run at a time in a folder: a lock that the system releases when the process ends, however it ends."""
+"""One run at a time in a folder: a lock that the system releases when the process ends, however it ends.
+
+The package filelock leaves its file in the folder, which could then not be removed when it stays empty.
+"""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from array_api_compat import is_torch_array
 
 from ..base.backend import host
 from ..base.errors import InputError
+from ..base.extras import MissingLibrary, needed_by
 from ..base.known import known_frame
 from ..base.validation import column_names
 from ..report.agreement import agreement
@@ -103,8 +104,11 @@ def _picture(model: Any, view: FittedView) -> str:
 
 def picture(plot: Callable[..., Any], panels: int) -> str:
     """What plot(axes=…) draws, as an embedded image; without pyplot, so that no notebook shows it twice."""
-    from matplotlib.figure import Figure
-
+    try:
+        with needed_by("The picture"):
+            from matplotlib.figure import Figure
+    except MissingLibrary as error:
+        return f"<p>{escape(str(error))}</p>"
     figure = Figure(figsize=(4 * panels, 3.4), layout="constrained")
     plot(axes=figure.subplots(1, panels, sharex=True, sharey=True))
     buffer = io.BytesIO()

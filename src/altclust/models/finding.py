@@ -11,11 +11,12 @@ import pandas as pd
 from ..base.errors import InputError
 from ..base.given_labels import given_frame
 from ..base.progress import Callback
+from ..tables import TableEncoder
 from ..tables.frames import as_pandas
 from .annotated import annotate, annotated_frame, is_annotated
 from .found import ADDED, FIRST, Found
 from .kdac import KDAC
-from .prepared import Reading
+from .prepared import prepare_table
 
 
 def find(
@@ -105,8 +106,17 @@ def find(
     for name in (ADDED, FIRST) if nothing_given else (ADDED,):
         if name in frame.columns:
             raise InputError(f"table has a column {name!r} already, which the result would replace: rename it.")
-    reading = Reading(columns, drop, types, encode, impute, log, decimal, standardise)
-    rows = reading.prepare(frame, names, more=labels, keep=keep, ids=ids)
+    encoder = TableEncoder(
+        columns=columns,
+        drop=drop,
+        types=types,
+        encode=encode,
+        impute=impute,
+        log=log,
+        decimal=decimal,
+        standardise=standardise,
+    )
+    rows = prepare_table(encoder, frame, names, more=labels, keep=keep, ids=ids)
     options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}
     known, first = rows.given, None
     if known is None:

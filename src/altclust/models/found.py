@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..base.progress import Callback
-from ..report import summarise, write_report
 from ..report.columns import FIELDS, listed_columns
+from ..report.summary import summarise
 from ..tables import Recipe
 from ..tables.frames import as_pandas, with_column
 from ..tables.readable import readable
@@ -176,6 +176,8 @@ class Found:
 
     def report(self, path: str | os.PathLike) -> None:
         """Write the report of the command line: one self-contained HTML file."""
+        from ..report import write_report
+
         write_report(path, self.summary)
 
     def __str__(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..tables import Recipe, learn_recipe
+from ..tables import Recipe, TableEncoder, learn_recipe
 from ..tables.known import as_known, known_again, known_columns
 from ..tables.other_columns import other_columns
 from ..tables.unknown_column import remedy
@@ -78,65 +78,51 @@ class PreparedTable:
         return unused_columns(model, self.frame, self.recipe, [*given, *self.kept, *ids])
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a table is to be read: what `altclust.find`, the command line and the page let people choose.
+def prepare_table(
+    encoder: TableEncoder,
+    frame: pd.DataFrame,
+    given: Sequence[str] = (),
+    *,
+    more: pd.DataFrame | None = None,
+    keep: Any = None,
+    ids: str | None = None,
+) -> PreparedTable:
+    """Read a table.
 
-    The attributes are the arguments of `altclust.tables.learn_recipe`.
+    Parameters
+    ----------
+    encoder : TableEncoder
+        How it is to be read: what `altclust.find`, the command line and the page let people choose.
+    frame : DataFrame
+    given : sequence of str
+        Its columns with known clusters or measurements.
+    more : DataFrame, optional
+        Known clusters and measurements that are not in the table, with a row for each of its rows.
+    keep : str, labels, or `altclust.Links`, optional
+        What the clusters should agree with, or the column with it.
+    ids : str, optional
+        The column with row names.
     """
-
-    columns: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    types: Mapping[str, str] | None = None
-    encode: bool = True
-    impute: bool = True
-    log: str | Sequence[str] = ()
-    decimal: str | None = None
-    standardise: bool = True
-
-    def prepare(
-        self,
-        frame: pd.DataFrame,
-        given: Sequence[str] = (),
-        *,
-        more: pd.DataFrame | None = None,
-        keep: Any = None,
-        ids: str | None = None,
-    ) -> PreparedTable:
-        """Read a table.
-
-        Parameters
-        ----------
-        frame : DataFrame
-        given : sequence of str
-            Its columns with known clusters or measurements.
-        more : DataFrame, optional
-            Known clusters and measurements that are not in the table, with a row for each of its rows.
-        keep : str, labels, or `altclust.Links`, optional
-            What the clusters should agree with, or the column with it.
-        ids : str, optional
-            The column with row names.
-        """
-        given, kept = list(dict.fromkeys(given)), (keep,) if isinstance(keep, str) else ()
-        named = [("given", name) for name in given] + [("keep", name) for name in kept]
-        named += [] if ids is None else [("ids", ids)]
-        for argument, name in named:
-            if name not in frame.columns:
-                raise InputError(f"is not a column: {remedy(name, frame.columns)}", argument=argument, value=name)
-        if kept and keep in given:
-            problem = "is also given: clusters cannot agree with a column and be independent of it; leave one out."
-            raise InputError(problem, argument="keep", value=keep)
-        known = frame[given]
-        if more is not None:
-            known = pd.concat([known, more.set_axis(frame.index)], axis=1)
-        return PreparedTable(
-            frame,
-            given=known_columns(known, self.types) if known.shape[1] else None,
-            recipe=learn_recipe(frame, known={name: ROLES[argument] for argument, name in named}, **vars(self)),
-            ids=None if ids is None else as_labels(frame[ids]),
-            keep=known_labels(frame[keep]) if kept else keep,
-            kept=kept,
-        )
+    given, kept = list(dict.fromkeys(given)), (keep,) if isinstance(keep, str) else ()
+    named = [("given", name) for name in given] + [("keep", name) for name in kept]
+    named += [] if ids is None else [("ids", ids)]
+    for argument, name in named:
+        if name not in frame.columns:
+            raise InputError(f"is not a column: {remedy(name, frame.columns)}", argument=argument, value=name)
+    if kept and keep in given:
+        problem = "is also given: clusters cannot agree with a column and be independent of it; leave one out."
+        raise InputError(problem, argument="keep", value=keep)
+    known = frame[given]
+    if more is not None:
+        known = pd.concat([known, more.set_axis(frame.index)], axis=1)
+    return PreparedTable(
+        frame,
+        given=known_columns(known, encoder.types) if known.shape[1] else None,
+        recipe=learn_recipe(frame, known={name: ROLES[argument] for argument, name in named}, **encoder.get_params()),
+        ids=None if ids is None else as_labels(frame[ids]),
+        keep=known_labels(frame[keep]) if kept else keep,
+        kept=kept,
+    )
 
 
 def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarray:

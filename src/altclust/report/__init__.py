@@ -4,8 +4,21 @@ The page is a single file that works offline. Its plots are our own SVG, coloure
 follow the reader's dark mode and stay small; a plotting library in the page would take megabytes.
 """
 
-from .comparing import render_comparison
-from .html import render, write_report
-from .summary import summarise
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .comparing import render_comparison
+    from .html import render, write_report
+    from .summary import summarise
 
 __all__ = ["render", "render_comparison", "summarise", "write_report"]
+
+_HOMES = {"render": "html", "render_comparison": "comparing", "summarise": "summary", "write_report": "html"}
+
+
+def __getattr__(name: str) -> Any:
+    """A function from its module: the dict can be made without the libraries that the page needs."""
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,35 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from .chart import round_numbers, value_range
 from .svg import class_and_shape
 
-QUANTILES = {"low": 0.05, "first": 0.25, "median": 0.5, "third": 0.75, "high": 0.95}
 WIDTH, LINE, BOTTOM = 460, 26, 24  # of the picture, of one box, and of the axis
 LEFT, RIGHT = 30, 448  # edges of the plot
-
-
-def boxes(values: np.ndarray, codes: np.ndarray, clusters: int) -> list[dict[str, Any]]:
-    """Quantiles of a measurement in each cluster with known values, as plain numbers.
-
-    Parameters
-    ----------
-    values : array, shape (n,)
-        NaN is unknown.
-    codes : int array, shape (n,)
-        The cluster of each row; −1 is unknown.
-    clusters : int
-    """
-    found = []
-    for code in range(clusters):
-        inside = values[(codes == code) & ~np.isnan(values)]
-        if len(inside):
-            quantiles = np.quantile(inside, list(QUANTILES.values())).tolist()
-            found.append({"code": code, "rows": len(inside), **dict(zip(QUANTILES, quantiles, strict=True))})
-    return found
 
 
 def box_chart(found: Sequence[dict[str, Any]], label: str) -> Markup:
@@ -42,7 +20,7 @@ def box_chart(found: Sequence[dict[str, Any]], label: str) -> Markup:
     Parameters
     ----------
     found : sequence of dict
-        From `boxes`.
+        From `altclust.report.effects.boxes`.
     label : str
         Text for screen readers.
     """

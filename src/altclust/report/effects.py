@@ -1,4 +1,4 @@
-"""Effect sizes: how much each cluster differs from all other rows, column by column."""
+"""Effect sizes: how much each cluster differs from all other rows, column by column; quantiles of a measurement."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pandas.api import types
 from .sentences import share, text, with_others
 
 MOST_LEVELS = 30  # of a text column; columns with more are names or identifiers
+QUANTILES = {"low": 0.05, "first": 0.25, "median": 0.5, "third": 0.75, "high": 0.95}
 LARGEST = 10.0  # the effect is infinite where the groups have no variance
 
 
@@ -126,3 +127,23 @@ def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
         "outside": outside,
         "comparison": with_others(inside, outside) if level is None else f"{share(inside)} (others {share(outside)})",
     }
+
+
+def boxes(values: np.ndarray, codes: np.ndarray, clusters: int) -> list[dict[str, Any]]:
+    """Quantiles of a measurement in each cluster with known values, as plain numbers.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        NaN is unknown.
+    codes : int array, shape (n,)
+        The cluster of each row; −1 is unknown.
+    clusters : int
+    """
+    found = []
+    for code in range(clusters):
+        inside = values[(codes == code) & ~np.isnan(values)]
+        if len(inside):
+            quantiles = np.quantile(inside, list(QUANTILES.values())).tolist()
+            found.append({"code": code, "rows": len(inside), **dict(zip(QUANTILES, quantiles, strict=True))})
+    return found

@@ -6,18 +6,21 @@ import os
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
-
 from ..base.errors import InputError
-from ..files.model_archive import write_atomically
-from .box_chart import box_chart
-from .chart import line_chart
+from ..base.extras import needed_by
+from ..files.atomic import write_atomically
 from .labelling import MOST_LEVELS
-from .null_chart import null_chart
 from .palette import css_variables
 from .sentences import rows, share
-from .svg import markers, places, scatter, swatch, thumbnail
+
+with needed_by("A report"):
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    from .box_chart import box_chart
+    from .chart import line_chart
+    from .null_chart import null_chart
+    from .svg import markers, places, scatter, swatch, thumbnail
 
 MOST_LISTED = 500  # columns in the list of all
 GLOSSES = {

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import MaxNLocator
 
 from ..base.errors import InputError, one_line
+from ..base.extras import needed_by
 from ..base.known import as_numbers, is_measured
 from ..base.sampling import sample_rows
 from .labelling import bands
 from .palette import COLOURS, GIVEN, UNKNOWN, mark
 from .positions import positions
+
+with needed_by("A picture"):
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

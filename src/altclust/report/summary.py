@@ -19,10 +19,9 @@ from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
 from .agreement import agreement
-from .box_chart import boxes
 from .columns import listed_columns
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
-from .effects import column_effects, strongest
+from .effects import boxes, column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
 from .menu import as_fitted, candidates, left_out, reasons
 from .parameters import parameters

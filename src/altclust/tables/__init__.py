@@ -1,8 +1,9 @@
 """Tables in files: read in many formats, made into rows of numbers, written back with columns added."""
 
 from .decide import learn_recipe
+from .encoder import TableEncoder
 from .formats import FORMATS, Table, read_table
 from .limits import Limits
 from .recipe import Recipe
 
-__all__ = ["FORMATS", "Limits", "Recipe", "Table", "learn_recipe", "read_table"]
+__all__ = ["FORMATS", "Limits", "Recipe", "Table", "TableEncoder", "learn_recipe", "read_table"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError, short_repr
+from ..base.extras import missing_library
 from ..files.npy import BadFile, read_npy, read_npz
 from .arrow_files import read_arrow, read_parquet
 from .csv_files import read_delimited
@@ -22,7 +22,6 @@ from .limits import Limits
 
 Write = Callable[[Path, pd.DataFrame], Any]
 Read = Callable[[BinaryIO, Limits], tuple[Any, ...]]  # the frame, notes, how to write it; for text also `blank_end`
-EXTRAS = {"pyarrow": "parquet", "openpyxl": "excel"}
 
 
 @dataclass(frozen=True)
@@ -96,9 +95,8 @@ def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: L
         raise InputError(f"{named}: {error}") from error
     except MemoryError as error:
         raise InputError(f"{named} does not fit in memory: pass a part of it, or close other programs.") from error
-    except ImportError as error:
-        extra = EXTRAS.get(error.name or "", "parquet")
-        raise InputError(f"{named} needs {error.name}: pip install 'altclust[{extra}]'.") from error
+    except ModuleNotFoundError as error:
+        raise missing_library(str(named), error) from error
     except Exception as error:  # a damaged file makes the libraries that read it fail in many ways
         kind = named.suffix[1:].upper()
         raise InputError(f"{named} could not be read as {kind}: it is damaged or in another format.") from error
@@ -121,17 +119,6 @@ def _delimited(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str],
         text.write(path, new, None if has_header else list(frame.columns))
 
     return frame, text.notes + notes, add, text.blank_end
-
-
-def _needs(module: str, read: Read) -> Read:
-    """The reader, if this package is installed."""
-
-    def checked(file: BinaryIO, limits: Limits) -> tuple[Any, ...]:
-        if importlib.util.find_spec(module) is None:
-            raise ImportError(f"{module} is missing", name=module)
-        return read(file, limits)
-
-    return checked
 
 
 def _npy(file: BinaryIO, limits: Limits) -> tuple[pd.DataFrame, list[str], Write]:
@@ -180,10 +167,10 @@ FORMATS: dict[str, Read] = {
     ".csv": _delimited,
     ".tsv": _delimited,
     ".txt": _delimited,
-    ".parquet": _needs("pyarrow", read_parquet),
-    ".feather": _needs("pyarrow", read_arrow),
-    ".arrow": _needs("pyarrow", read_arrow),
-    ".xlsx": _needs("openpyxl", read_workbook),
+    ".parquet": read_parquet,
+    ".feather": read_arrow,
+    ".arrow": read_arrow,
+    ".xlsx": read_workbook,
     ".npy": _npy,
     ".npz": _npz,
 }

@@ -11,7 +11,7 @@ import pandas as pd
 from ..base.errors import InputError, short_repr
 
 
-def as_pandas(table: Any, fewest: int = 2) -> pd.DataFrame:
+def as_pandas(table: Any, fewest: int = 2, argument: str = "table") -> pd.DataFrame:
     """A pandas frame with unique names that are text, from pandas, polars, Arrow, a dict or an array.
 
     Examples
@@ -32,14 +32,14 @@ def as_pandas(table: Any, fewest: int = 2) -> pd.DataFrame:
         frame = pd.DataFrame(table, columns=[f"column_{j}" for j in range(1, table.shape[1] + 1)])
     else:
         problem = f"is a {type(table).__name__}: pass a data frame of pandas or polars, or an Arrow table."
-        raise InputError(problem, argument="table")
+        raise InputError(problem, argument=argument)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise InputError(f"has two columns named {short_repr(twice[0])}: rename one.", argument="table")
+        raise InputError(f"has two columns named {short_repr(twice[0])}: rename one.", argument=argument)
     if len(frame) < fewest:
         use = "a clustering needs at least 2" if fewest > 1 else "pass those to label"
-        raise InputError(f"has {['no rows', '1 row'][len(frame)]}: {use}.", argument="table")
+        raise InputError(f"has {['no rows', '1 row'][len(frame)]}: {use}.", argument=argument)
     return frame
 
 

@@ -13,7 +13,6 @@ from streamlit.testing.v1 import AppTest
 import altclust.apps.web
 from altclust.apps.web.serve import TABLE
 from altclust.core.metrics import nmi
-from altclust.models.prepared import Reading
 
 PAGE = Path(altclust.apps.web.__file__).with_name("page.py")
 
@@ -195,7 +194,8 @@ def test_logarithms_decimal_mark_and_columns_to_leave_out_are_chosen(page):
     chooser(page, "Decimal mark").set_value("Comma: 1,5").run()
     listed = page.dataframe[-1].value.set_index("column")
     assert listed.loc[["visits", "height"], "used as"].tolist() == ["left out", "logarithms"]
-    assert found(page).study.choices.reading == Reading(drop=("visits",), log=("height",), decimal=",", types={})
+    chosen = altclust.TableEncoder(drop=("visits",), log=("height",), decimal=",", types={})
+    assert found(page).study.choices.encoder == chosen
     chooser(page, "Logarithms of").set_value(["spend"]).run()
     assert "log='spend' cannot be taken" in page.warning[0].value.replace("\\", "")
     page.button(key="find").click().run()

@@ -247,9 +247,3 @@ def test_a_page_for_others_says_so_in_words(monkeypatch, capsys, host, warned, c
 def test_mistakes_get_a_sentence(arguments, message):
     with pytest.raises(InputError, match=message):
         explore.explore(**arguments)
-
-
-def test_a_missing_part_is_named(monkeypatch):
-    monkeypatch.setattr(serve, "find_spec", lambda part: None)
-    with pytest.raises(InputError, match=r"needs streamlit: pip install 'altclust\[app\]'"):
-        explore.explore()

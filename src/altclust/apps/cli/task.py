@@ -16,8 +16,8 @@ from ...base.errors import InputError, sentence, short_repr
 from ...base.given_labels import check_given
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.prepared import PreparedTable, Reading
-from ...tables import Recipe, Table, read_table
+from ...models.prepared import PreparedTable, prepare_table
+from ...tables import Recipe, Table, TableEncoder, read_table
 from ...tables.known import measured
 from ...tables.unknown_column import remedy
 from ...tables.values import labels
@@ -100,7 +100,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     for option, names in (("given", options.given or []), ("id", named), ("keep", kept)):
         for name in names:
             check_column(option, name, frame, options.table)
-    reading = Reading(
+    encoder = TableEncoder(
         columns=options.columns or (),
         drop=options.drop or (),
         types=parsed_types(options.types or []),
@@ -112,7 +112,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     )
     more = read_given_file(options, frame)
     try:
-        prepared = reading.prepare(frame, options.given or (), more=more, keep=keep, ids=options.id)
+        prepared = prepare_table(encoder, frame, options.given or (), more=more, keep=keep, ids=options.id)
     except InputError as error:
         if error.argument == "given" and error.value not in [short_repr(name) for name in options.given or []]:
             raise UsageError(sentence(error, f"--given-file {options.given_file}: column")) from error

@@ -1,7 +1,8 @@
 """Access control: only the page's own tabs, under this machine's names, with limited uploads.
 
 Streamlit checks the Host header for its WebSocket only, accepts every other origin on the machine, and asks a server on
-the internet for its own address before it refuses a request. So all of that is decided before Streamlit.
+the internet for its own address before it refuses a request. So all of that is decided before Streamlit. Starlette's
+TrustedHostMiddleware would do one part of it: it checks no origins, and cannot allow all IP addresses.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from altclust.apps.web.escape import for_markdown, paragraph
 from altclust.apps.web.session import Session
 from altclust.apps.web.study import Choices
 from altclust.base.errors import InputError
-from altclust.models.prepared import Reading
 from altclust.report.html import MOST_LISTED
 from altclust.report.sentences import cell, text
+from altclust.tables import TableEncoder
 from altclust.tables.column_types import TYPES
 from altclust.tables.recipe import Listed
 
@@ -33,7 +33,7 @@ def choose_reading(session: Session, choices: Choices) -> Choices:
     frame = session.table.frame
     with st.expander("How the table is read", expanded=session.study is None):
         rest = [name for name in frame.columns if name not in (*choices.given, choices.keep)]
-        choices = replace(choices, reading=replace(_choose_options(session.visit, rest), types=session.types))
+        choices = replace(choices, encoder=replace(_choose_options(session.visit, rest), types=session.types))
         try:
             study = session.draft(choices)
             listing, decisions = study.prepared.recipe.listing, study.decisions
@@ -48,7 +48,7 @@ def choose_reading(session: Session, choices: Choices) -> Choices:
     return choices
 
 
-def _choose_options(visit: int, names: list[str]) -> Reading:
+def _choose_options(visit: int, names: list[str]) -> TableEncoder:
     """What changes how columns are read, apart from their types."""
     use, leave, logs, mark = st.columns(4)
     with use:
@@ -70,7 +70,7 @@ def _choose_options(visit: int, names: list[str]) -> Reading:
             help="Without it, columns with large numbers weigh most.",
             key=f"standardise-{visit}",
         )
-    return Reading(
+    return TableEncoder(
         columns=tuple(columns),
         drop=tuple(drop),
         encode=encode,

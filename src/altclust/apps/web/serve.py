@@ -13,12 +13,13 @@ import warnings
 import webbrowser
 from collections.abc import AsyncIterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from importlib.util import find_spec
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 from ...base.errors import InputError
+from ...base.extras import needed_by
 from ...report.palette import ACCENTS
 
 TABLE = "ALTCLUST_EXPLORE"  # environment variable with the path of the table
@@ -29,9 +30,9 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 def require_parts() -> None:
     """Refuse to start without the libraries of the page."""
-    for part in ("streamlit", "plotly"):
-        if find_spec(part) is None:
-            raise InputError(f"`altclust explore` needs {part}: pip install 'altclust[app]'.")
+    with needed_by("`altclust explore`"):
+        for part in ("streamlit", "plotly"):
+            import_module(part)
 
 
 def free_port(host: str) -> int:

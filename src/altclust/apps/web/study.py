@@ -18,11 +18,11 @@ from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
-from ...models.prepared import PreparedTable, Reading
+from ...models.prepared import PreparedTable, prepare_table
 from ...report import summarise
 from ...report.menu import candidates
 from ...search.significance import Significance
-from ...tables import Table
+from ...tables import Table, TableEncoder
 from ...tables.readable import readable
 from .escape import unique_names
 from .jobs import Job
@@ -42,14 +42,14 @@ class Choices:
     keep : str or None
         Column with labels with which the clusters should agree; not in a first view with nothing to differ from.
     n_clusters : int or "auto"
-    reading : Reading
+    encoder : TableEncoder
         How the table is read.
     """
 
     given: tuple[str, ...] = ()
     keep: str | None = None
     n_clusters: int | str = "auto"
-    reading: Reading = field(default_factory=Reading)
+    encoder: TableEncoder = field(default_factory=TableEncoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class Study:
     def prepared(self) -> PreparedTable:
         """The table as it is clustered."""
         chosen = self.choices
-        return chosen.reading.prepare(self.table.frame, chosen.given, keep=chosen.keep)
+        return prepare_table(chosen.encoder, self.table.frame, chosen.given, keep=chosen.keep)
 
     @property
     def large(self) -> bool:

@@ -1,0 +1,48 @@
+"""Libraries that only some uses need: where one is missing, one sentence says how to install it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import InputError
+
+EXTRA_OF = {  # the extra of pyproject.toml that has the library
+    **dict.fromkeys(("jinja2", "markupsafe", "matplotlib", "plotly", "rich", "streamlit", "typer"), "app"),
+    "dask": "dask",
+    "openpyxl": "excel",
+    "pyarrow": "parquet",
+    "torch": "torch",
+}
+
+
+class MissingLibrary(InputError, ImportError):
+    """A library that is not installed; the message has the command that installs it."""
+
+
+@contextmanager
+def needed_by(use: str) -> Iterator[None]:
+    """Import optional libraries inside of this context, so that a missing one raises a `MissingLibrary`.
+
+    Parameters
+    ----------
+    use : str
+        What needs them, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> from altclust.base.extras import needed_by
+    >>> with needed_by("A report"):
+    ...     import json
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise missing_library(use, error) from error
+
+
+def missing_library(use: str, error: ModuleNotFoundError) -> MissingLibrary:
+    """The sentence about a failed import."""
+    library = (error.name or "").partition(".")[0]
+    package = f"'altclust[{EXTRA_OF[library]}]'" if library in EXTRA_OF else library
+    return MissingLibrary(f"{use} needs {library}: pip install {package}.")

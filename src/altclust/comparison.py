@@ -1,0 +1,5 @@
+"""All methods on one table, compared."""
+
+from .models.comparison import Comparison, compare
+
+__all__ = ["Comparison", "compare"]
