@@ -105,6 +105,36 @@ def spirals(seed: int, n: int = ROWS) -> Task:
     return Task("spirals", seed, StandardScaler().fit_transform(X), given[:, None], truth)
 
 
+def shapes(kind: str, seed: int, n: int = ROWS) -> Task:
+    """Two moons or rings are hidden, three blobs given, and there are up to three columns of noise."""
+    data = views(n, shapes=("blobs", kind), clusters=(3, 2), noise_columns=seed % 4, random_state=9000 + seed)
+    return Task(kind, seed, data.X, data.given[:, None], data.alternative)
+
+
+def unequal(seed: int, n: int, share: float, apart: float = 6.0) -> Task:
+    """A small cluster, so many standard deviations from a large one, in a direction across six columns."""
+    rng = np.random.default_rng([91, seed, n])
+    given, truth = rng.integers(0, 3, n), (rng.random(n) < share).astype(int)
+    X = rng.standard_normal((n, 8))
+    X[:, :2] += 4 * np.array([[0, 0], [1, 0], [0, 1]])[given]
+    direction = rng.standard_normal(6)
+    X[:, 2:] += apart * truth[:, None] * direction / np.linalg.norm(direction)
+    return Task(f"unequal {share:g}", seed, StandardScaler().fit_transform(X), given[:, None], truth)
+
+
+def related(seed: int, n: int = ROWS) -> Task:
+    """A hidden clustering that agrees with the given one in half of the rows."""
+    rng = np.random.default_rng([92, seed])
+    k = int(rng.integers(2, 5))
+    given = rng.integers(0, k, n)
+    truth = np.where(rng.random(n) < 0.5, given, rng.integers(0, k, n))
+    planes = [3.5 * rng.standard_normal((k, 2))[codes] for codes in (given, truth)]
+    X = np.column_stack([*planes, np.zeros((n, int(rng.integers(0, 5))))])
+    return Task(
+        "related", seed, StandardScaler().fit_transform(X + rng.standard_normal(X.shape)), given[:, None], truth
+    )
+
+
 FRESH = (stretched, sized, spirals)
 
 

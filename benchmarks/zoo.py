@@ -19,6 +19,11 @@ from tasks import Task
 
 ROWS = 300
 NATURAL = {"penguins": 2, "leaves": 3, "midwest": 2, "crohn": 2}  # leading columns that are labels
+LABELLED = {
+    "aloi": 2, "alzheimer": 2, "birds": 2, "cars": 2, "cells": 2, "fruit": 2, "gut": 2, "leafshape": 2, "pbmc": 2,
+    "simulated_cells": 2, "stemcells": 2, "turned_digits": 2, "vowel": 3,
+}  # fmt: skip
+PRINCIPAL = ("pbmc", "simulated_cells")  # principal directions, which are not standardised
 CHOSEN_ON = ("segment", "penbased", "twonorm", "banana", "phoneme", "leaves", "crohn")
 SINGLE = ("banana", "movement_libras", "penbased", "phoneme", "ring", "segment", "texture", "twonorm", "wdbc")
 MOST_CLASSES = 6
@@ -36,9 +41,19 @@ def folder() -> Path:
 
 def natural(name: str) -> list[Task]:
     """A table with several labels, in all directions."""
-    table = pd.read_csv(folder() / "natural" / f"{name}.csv")
-    labels, numbers = table.iloc[:, : NATURAL[name]], table.iloc[:, NATURAL[name] :]
-    X = StandardScaler().fit_transform(numbers.to_numpy(float))
+    return _in_all_directions("natural", name, NATURAL[name])
+
+
+def labelled(name: str) -> list[Task]:
+    """One of the other tables with several labels, in all directions."""
+    return _in_all_directions("labelled", name, LABELLED[name])
+
+
+def _in_all_directions(kind: str, name: str, count: int) -> list[Task]:
+    table = pd.read_csv(folder() / kind / f"{name}.csv")
+    labels, X = table.iloc[:, :count], table.iloc[:, count:].to_numpy(float)
+    if name not in PRINCIPAL:
+        X = StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
     codes = {column: pd.factorize(labels[column])[0] for column in labels}
     return [
         Task(f"{name}: {given} → {truth}", 0, X, codes[given][:, None], codes[truth])

@@ -174,7 +174,7 @@ def test_many_levels_are_put_together():
 
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
 CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "without_gaps": False, "missing": None, "witnesses": []}
-CHANCE = CLEAR | {"p_value": 0.4, "stability": 0.3, "is_real": False}
+CHANCE = CLEAR | {"p_value": 0.4, "stability": 0.6, "is_real": False}
 UNTESTED = CLEAR | {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
 
 
@@ -203,8 +203,11 @@ def test_chance_is_called_chance():
         assert found["sentence"].endswith("; rows without clusters look as clear.")
     touching = said(0.01, CHANCE | {"without_gaps": True})
     assert touching["sentence"].endswith("; there is no gap between neighbouring clusters.")
-    unstable = said(0.01, CHANCE | {"p_value": 0.05})
-    assert unstable["sentence"].endswith("; halves of the rows give other clusters.")
+    witness = {"sentence": "Agrees with sex, which was not used."}
+    for p_value, witnesses in ((0.05, []), (0.4, []), (0.4, [witness])):
+        unstable = said(0.01, CHANCE | {"p_value": p_value, "stability": 0.3, "witnesses": witnesses})
+        assert unstable["verdict"].startswith("No reproducible clustering: 3 clusters of ")
+        assert "; halves of the rows give other clusters (NMI 0.30)." in unstable["sentence"]
 
 
 def test_what_resembles_the_given_is_not_new():

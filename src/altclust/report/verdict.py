@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.thresholds import ALTERNATIVE, INDEPENDENT, VERY_SIMILAR
-from ..search.significance import AS_CLEAR, LEVEL, NO_GAPS, STABLE
+from ..search.significance import AS_CLEAR, LEVEL, NO_GAPS, SAME_VIEW, STABLE
 from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
@@ -23,6 +23,7 @@ BADGES = {
     "known": "Similar to what was given",
     "untested": "Significance not tested",
     "chance": "Not significant",
+    "unstable": "No reproducible clustering",
     "predicted": "Clusters predicted",
 }
 
@@ -83,6 +84,8 @@ def _tone(overlap: float | None, significance: dict[str, Any], rule: dict[str, A
     if rule is not None and rule["few_valued"]:
         return "obvious"
     if significance["is_real"] is False:
+        if stability is not None and stability < SAME_VIEW:  # what a column confirms must be there in other rows
+            return "unstable"
         return "witnessed" if significance["witnesses"] else "chance"
     if overlap is not None and overlap > ALTERNATIVE:
         return "known"
@@ -144,10 +147,10 @@ def _significance(significance: dict[str, Any]) -> str:
     p_value, stability = significance["p_value"], significance["stability"]
     if p_value is None:
         return significance["missing"]
+    if stability < SAME_VIEW:
+        return f"halves of the rows give other clusters (NMI {stability:.2f})"
     if p_value > LEVEL:
         return NO_GAPS if significance["without_gaps"] else AS_CLEAR
-    if significance["is_real"] is False:
-        return "halves of the rows give other clusters"
     if stability < STABLE:
         return "significant, but cluster borders differ between halves of the rows"
     return "significant and stable"

@@ -260,13 +260,15 @@ def words(p_value: float, smallest: float, stability: float, n: int, without_gap
     """One sentence on significance and one on stability."""
     chance = f"p ≤ {smallest:.2g}" if p_value <= smallest * 1.001 else f"p = {p_value:.2g}"
     again = f"NMI {stability:.2f} with the clusters that halves of the rows give"
+    weak = f" With {n} rows, real clusters are often missed." if n < WEAK_ROWS else ""
     if is_real(p_value, stability):
         first = f"Significant: rows without clusters rarely look this clear ({chance})."
-    elif p_value <= LEVEL:
-        first = f"Not significant: halves of the rows have clear clusters ({chance}), but other ones."
+    elif stability < SAME_VIEW:
+        return (
+            f"No reproducible clustering: halves of the rows give other clusters (NMI {stability:.2f}, {chance}).{weak}"
+        )
     else:
-        weak = f" With {n} rows, real clusters are often missed." if n < WEAK_ROWS else ""
         why = NO_GAPS if without_gaps else AS_CLEAR
         first = f"Not significant: {why} ({chance}).{weak}"
-    kind = "Stable" if stability >= STABLE else "Partly stable" if stability >= SAME_VIEW else "Unstable"
+    kind = "Stable" if stability >= STABLE else "Partly stable"
     return f"{first} {kind}: {again}."

@@ -22,7 +22,12 @@ from altclust.report.null_chart import LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
-TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red"}  # of the verdict; orange for all others
+TONES: dict[str, Any] = {
+    "clear": "green",
+    "first": "green",
+    "chance": "red",
+    "unstable": "red",
+}  # of the verdict; orange for all others
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
 
