@@ -25,11 +25,10 @@ from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.search.halves import found_again
 from altclust.search.proposals import SOURCES
-from altclust.search.selection import FOUND_AGAIN, REJECTED, WEIGHTS, fewest
+from altclust.search.selection import REJECTED, TERMS, fewest
 from quality import markdown
 
 Choice = Callable[[pd.DataFrame], pd.Series]
-TERMS = {**WEIGHTS, "again": FOUND_AGAIN}
 
 
 def all_tasks() -> list[tuple[str, tasks.Task]]:
@@ -72,7 +71,7 @@ def score(table: pd.DataFrame, without: str = "") -> pd.Series:
     found = sum(weight * table[name] for name, weight in TERMS.items() if name != without)
     outliers, resembling = table["smallest"] < fewest(table["n_clusters"]), table["overlap"] > ALTERNATIVE
     obvious = table["obvious"] & ~outliers & ~resembling
-    rules = {"outliers": outliers, "overlap": resembling, "obvious groups": obvious}
+    rules = {"outliers": outliers, "resembling": resembling, "obvious groups": obvious}
     return found - REJECTED * sum(rule.astype(float) for name, rule in rules.items() if name != without)
 
 
@@ -92,9 +91,11 @@ def ablate(table: pd.DataFrame) -> pd.DataFrame:
         found[f"without start {name}"] = chosen(
             table, lambda t, name=name: score(t) - 2 * REJECTED * (t["source"] == name)
         )
-    for name in [*TERMS, "outliers", "overlap", "obvious groups"]:
+    for name in [*TERMS, "outliers", "resembling", "obvious groups"]:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
-    found["weights all equal"] = chosen(table, lambda t: score(t) + t["mixture"])
+    for name in TERMS:
+        found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + TERMS[name] * t[name])
+    found["minus the overlap"] = chosen(table, lambda t: score(t) - t["overlap"].fillna(0))
     found["the best trial"] = chosen(table, lambda t: t["nmi"])
     return pd.DataFrame(found).T
 

@@ -1,7 +1,7 @@
 """Selection of a trial: a score that needs no labels, the choice, a menu of others, and explanations.
 
-The score is a sum of four terms with nearly equal weights: what halves of the rows find again, clear gaps, the gain of
-a mixture of Gaussians, and even sizes. See docs/evidence.md for what each of them is worth.
+The score is a sum: what halves of the rows find again, clear gaps, half of the gain of a mixture of Gaussians, and even
+sizes. docs/evidence.md says what each of them is worth.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ from .scores import scores
 from .spec import SearchSpec
 from .trials import Trial
 
-WEIGHTS = {"clear": 2.0, "mixture": 1.0, "evenness": 2.0}
-FOUND_AGAIN = 2.0  # the weight of what halves of the rows find again
+TERMS = {"again": 1.0, "clear": 1.0, "mixture": 0.5, "evenness": 1.0}  # of the score
 SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
-KEPT, MOST_KEPT = 0.45, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
+KEPT, MOST_KEPT = 0.25, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 MENU = 5
 CHECKED = 20  # trials that may be obvious groups
 DIGITS = 6  # of a score: trials with the same clusters have the same score, and the first of them is taken
@@ -45,7 +44,8 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
     table = pd.concat([tabulate(trials), scores(spec, trials, rng)], axis=1)
     resembling = table["overlap"] > ALTERNATIVE
     outliers = table["smallest"] < fewest(table["n_clusters"])
-    table["score"] = sum(weight * table[name] for name, weight in WEIGHTS.items())
+    known = {name: weight for name, weight in TERMS.items() if name != "again"}
+    table["score"] = sum(weight * table[name] for name, weight in known.items())
     table["score"] -= REJECTED * (outliers | resembling) + REJECTED * resembling
     if spec.fixed.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
@@ -62,11 +62,11 @@ def with_best(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: 
     """The table with what halves of the rows find again, of the trials that may be the best; others count as 0."""
     score, again = table["score"].to_numpy(copy=True), table["again"].to_numpy(copy=True)
     while True:
-        i = int(np.argmax(score + FOUND_AGAIN * np.isnan(again)))
+        i = int(np.argmax(score + TERMS["again"] * np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
         again[i] = found_again(spec, trials[i], seed)
-        score[i] = round(score[i] + FOUND_AGAIN * again[i], DIGITS)
+        score[i] = round(score[i] + TERMS["again"] * again[i], DIGITS)
 
 
 def fewest(n_clusters: Any) -> Any:
