@@ -79,6 +79,7 @@ def find(
     callback : callable, optional
         Called with an `altclust.Progress`; a true return value stops and keeps the best result so far.
     random_state : int or Generator, optional
+        As in `altclust.KDAC`: the search does not depend on it.
 
     Returns
     -------

@@ -92,7 +92,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         fixed.
     degree_floor : float or "auto"
         Share of the mean degree that is added to every degree, so that rows far from all others do not count as
-        clusters. "auto": chosen by the search; 0.3 if `sigma` is fixed. Used by the solvers "auto" and "lbfgs".
+        clusters. "auto": chosen by the search; 0.1, 0.001 or 0 if `sigma` is fixed, see
+        docs/solvers.md. Used by the solvers "auto" and "lbfgs".
     pull : float or "auto"
         How strongly the directions are held close to `init`: pull ‖initᵀW‖² / q is added to the quality. "auto": the
         directions of the search are held; 0 if `sigma` is fixed. Used by the solvers "auto" and "lbfgs".
@@ -128,6 +129,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Called with an `altclust.Progress` during the search for parameters and after each round of the fit. A true
         return value stops the current search or rounds and keeps the best result so far.
     random_state : int, Generator or None
+        Draws the sample of a large table, random starts and the halves of the significance test. The search for
+        parameters does not depend on it: what it draws follows from the values of the rows.
 
     Attributes
     ----------
