@@ -76,7 +76,7 @@ def test_independent_directions_find_the_plane_that_tells_nothing_of_what_is_giv
 def test_proposals_leave_open_only_what_is_open():
     asked, _ = question(320)
     always = set(SOURCES) - {"columns", "kept"}
-    shapes = {"components", "thin"}
+    shapes = {"components", "thin", "thinner"}
     for k in CLUSTERS:
         assert {one.source for one in proposals(asked) if one.n_clusters == k} == (
             always if k <= 3 else always - shapes
@@ -88,8 +88,8 @@ def test_proposals_leave_open_only_what_is_open():
     def left(**fixed):
         return {one.source for one in proposals(replace(asked, fixed=Spec(**fixed)))}
 
-    assert left(subtract_given=True) == {"residual", "joined", "whitened"}
-    assert left(subtract_given=True, whitening=0.0) == {"residual", "joined"}
+    assert left(subtract_given=True) == {"residual", "centroids", "joined", "whitened"}
+    assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
     assert left(subtract_given=False) == {"direct", *shapes}
     assert left(whitening=1.0) == {"whitened"}
     assert {one.source for one in proposals(replace(asked, given=[]))} == always
@@ -98,7 +98,7 @@ def test_proposals_leave_open_only_what_is_open():
     assert {one.source for one in proposals(replace(asked, columns=np.eye(6, 2)))} == always | {"columns"}
 
 
-@pytest.mark.parametrize("source", ["components", "thin", "residual", "joined", "direct", "whitened"])
+@pytest.mark.parametrize("source", ["components", "thin", "residual", "centroids", "joined", "direct", "whitened"])
 def test_a_source_finds_the_hidden_clusters(source):
     data, found = question()[1], trial(source)
     assert (found.source, found.n_clusters, found.n_components) == (source, 2, 2)
@@ -187,7 +187,7 @@ def test_thin_shapes_are_sought_in_few_columns_and_in_halves_of_them():
     assert asked.has_few_columns
     assert asked.take(np.arange(n // 2)).has_few_columns  # as the search, whose view is sought again
     wide = replace(asked, X=np.hstack([asked.X, np.random.default_rng(0).standard_normal((n, n // 20 + 1 - d))]))
-    assert {one.source for one in proposals(asked)} - {one.source for one in proposals(wide)} == {"thin"}
+    assert {one.source for one in proposals(asked)} - {one.source for one in proposals(wide)} == {"thin", "thinner"}
     thin = fit_proposal(asked, Proposal("thin", 2), 0)
     assert (thin.degree_floor, thin.pull) == (1e-3, 3.0)
     fixed = replace(asked, fixed=Spec(n_clusters=2, degree_floor=0.2, pull=0.5))

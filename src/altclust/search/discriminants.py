@@ -115,3 +115,10 @@ def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Arra
 def kmeans_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
     """Orthonormal discriminant directions of k-means clusters."""
     return orthonormal(discriminant_directions(X, best_lloyd(X, k, rng, 3)[0], k))
+
+
+def centroid_directions(X: Array, k: int, rng: np.random.Generator) -> Array:
+    """Orthonormal directions between the centres of k-means clusters, which does not overfit in many columns."""
+    member = one_hot(best_lloyd(X, k, rng, DRAWN)[0], k)
+    centres = member.T @ X / np.sqrt(np.maximum(member.sum(axis=0), 1))[:, None]
+    return np.linalg.svd(centres, full_matrices=False)[2][: max(1, min(k - 1, X.shape[1]))].T

@@ -4,14 +4,15 @@ One objective has many minima, and tables differ in what hides a view. So short 
 methods find:
 
 - "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
+- "centroids": the same rows, from the directions between the centres of k-means clusters;
 - "joined": the same rows, from a few more clusters than k that were joined to k;
 - "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
 - "whitened": residuals in principal directions of equal size, for views that a few large directions hide;
 - "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
 - "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
 - "components": the plane of independent components with light tails that do not depend on the given clusters;
-- "thin": the same plane at a small σ, after a few rounds of the paper's alternation: only this finds rings and spirals.
-  In many columns it would find gaps by chance.
+- "thin" and "thinner": the same plane at a small σ, after a few rounds of the paper's alternation: only these find
+  rings and spirals. In many columns they would find gaps by chance.
 
 Most fits are held close to their start. In many columns a free fit finds gaps by chance, and its start is the better
 view.
@@ -34,6 +35,7 @@ from ..core.solvers import ISM
 from .discriminants import (
     ROWS_PER_CLUSTER,
     alternate_discriminants,
+    centroid_directions,
     joined_discriminants,
     kmeans_directions,
 )
@@ -46,7 +48,7 @@ from .trials import Trial
 CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
 MOST_SHAPES = 3  # clusters that a search seeks in the plane of components
 WIDTH = 0.7  # σ over the median distance of the projected rows
-WIDE, THIN = 0.5, 0.085  # the same in the plane of components
+WIDE, THIN, THINNER = 0.5, 0.12, 0.085  # the same in the plane of components
 HELD, THIN_HELD = 1.0, 3.0  # pull over k − 1
 WIDE_FLOOR, THIN_FLOOR = 0.03, 1e-3  # of degrees; a larger one joins thin shapes
 ROUNDS = 4  # of the alternation, and steps of each of its W steps
@@ -109,6 +111,7 @@ def _in_turn(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Ar
 
 SOURCES = {
     "residual": Source(_in_turn),
+    "centroids": Source(lambda spec, X, k, rng: centroid_directions(X, k, rng)),
     "joined": Source(lambda spec, X, k, rng: joined_discriminants(X, k, rng, spec.tails)),
     "direct": Source(lambda spec, X, k, rng: kmeans_directions(X, k, rng), subtract_given=False, pull=0.0),
     "whitened": Source(_in_turn, whitening=1.0),
@@ -116,6 +119,7 @@ SOURCES = {
     KEPT: Source(_kept),
     "components": Source(_components, False, width=WIDE, pull=0.0, floor=WIDE_FLOOR, shapes=True),
     "thin": Source(_components, False, width=THIN, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
+    "thinner": Source(_components, False, width=THINNER, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
 }
 FIXED, ALTERNATED = "fixed", "fixed, alternated"  # the spectral start with a fixed σ; then the paper's alternation
 
