@@ -143,14 +143,6 @@ def arrow_table() -> pa.Table:
 
 
 @cache
-def search() -> Any:
-    from altclust.search.spec import SearchSpec, Spec
-
-    X = rows()[["höhe", "b", "c"]].to_numpy()
-    return SearchSpec(X - X.mean(axis=0), [pd.factorize(rows()["segment"])[0]], Spec(2))
-
-
-@cache
 def models() -> tuple[bytes, ...]:
     """Saved models, written anew: by hand-picked and by found parameters, of arrays and of frames."""
     import tempfile
