@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .models.found import Found
     from .models.kdac import KDAC
     from .models.projection import KernelProjection
-    from .models.view_discovery import ViewDiscovery
+    from .models.views import View, Views
     from .search.significance import Significance
     from .search.tuning import Tuning, tune
     from .tables.encoder import TableEncoder
@@ -49,7 +49,8 @@ __all__ = [
     "Stiefel",
     "TableEncoder",
     "Tuning",
-    "ViewDiscovery",
+    "View",
+    "Views",
     "find",
     "open_rows",
     "tune",
@@ -71,7 +72,8 @@ _HOMES = {
     "Links": "base.keep",
     "Progress": "base.progress",
     "TableEncoder": "tables.encoder",
-    "ViewDiscovery": "models.view_discovery",
+    "View": "models.views",
+    "Views": "models.views",
 }
 _MODULES = ("baselines", "comparison", "datasets", "kernels", "metrics", "plotting", "report", "tables")
 

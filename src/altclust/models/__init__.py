@@ -1,1 +1,1 @@
-"""The estimators: KDAC, ViewDiscovery and the baselines; fitting, saving and comparing them."""
+"""The estimators: KDAC and the baselines; fitting, saving and comparing them."""

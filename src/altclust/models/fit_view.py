@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -58,12 +59,22 @@ def fit_view(
     return view if reduced is None else reduced.lifted(view)
 
 
+def first_number(n_clusters: Any) -> int | None:
+    """The number of clusters of the first view; None if it is to be searched for."""
+    numbers = n_clusters if isinstance(n_clusters, list | tuple) else [n_clusters]
+    if not numbers or not all(isinstance(k, Integral) and k >= 1 or k == "auto" for k in numbers):
+        problem = 'must contain a whole number of at least 1, or "auto", for each view.'
+        raise InputError(problem, argument="n_clusters", value=n_clusters)
+    return None if numbers[0] == "auto" else int(numbers[0])
+
+
 def _check_sample(model: Any, rows: Rows, options: SolveOptions) -> None:
     """Refuse a sample whose kernel does not fit in memory, and more clusters than its rows."""
     m = min(rows.n, int(model.sample_size))
-    if m < rows.n and not isinstance(model.n_clusters, str) and model.n_clusters > m:
+    k = first_number(model.n_clusters)
+    if m < rows.n and k is not None and k > m:
         problem = f"is more than the {m:,} rows of the sample: raise sample_size, or ask for fewer clusters."
-        raise InputError(problem, argument="n_clusters", value=model.n_clusters)
+        raise InputError(problem, argument="n_clusters", value=k)
     if options.reduced and isinstance(make_kernel(model.kernel, 1.0), Gaussian):
         return
     needed = 8.0 * BUFFERS * m * m
@@ -94,10 +105,11 @@ def _spec(model: Any) -> Spec:
         return None if isinstance(value, str) else kind(value)
 
     sigma = None if isinstance(model.sigma, str) else model.sigma
-    kinds: dict[str, Callable[[Any], Any]] = {"n_clusters": int, "n_components": int, "subtract_given": bool}
+    k = first_number(model.n_clusters)
+    kinds: dict[str, Callable[[Any], Any]] = {"n_components": int, "subtract_given": bool}
     kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
     found = {name: fixed(name, kind) for name, kind in kinds.items()}
-    found |= {"scaling": model.scaling, "init": model.init, "subspace": model.subspace}
+    found |= {"n_clusters": k, "scaling": model.scaling, "init": model.init, "subspace": model.subspace}
     return Spec(**found, sigma=sigma, keep_obvious=bool(model.keep_obvious), kernel=model.kernel)
 
 

@@ -28,7 +28,6 @@ from ..search.significance import AssessOptions, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
 from ..search.witnesses import find_witnesses
-from .candidates import Candidate
 
 PRIVATE = {"private": True}
 
@@ -60,10 +59,14 @@ class FittedView:
         Computes the certificate from the rows.
     certificate : Certificate or None
     significance : Significance or None
-    candidates : tuple of Candidate
-        The menu of the fit; empty if there was no search, or as long as nobody asks for it.
-    fit_menu : callable or None
-        Fits the candidates from the rows.
+    columns : tuple of str
+        The columns that tell its clusters apart, most telling first.
+    number : int
+        Its place in a sequence of views, from 1: its p-value is corrected for the views before it.
+    variants : tuple of int
+        The other numbers of clusters with which it is nearly as clear.
+    fit_variant : callable or None
+        Fits the view with another number of clusters, from the rows.
     find_rule : callable or None
         Finds the columns that reproduce labels which equal rows share.
     middles : Rows or None
@@ -104,8 +107,10 @@ class FittedView:
     certify: Callable[[], Certificate] | None = field(default=None, metadata=PRIVATE)
     certificate: Certificate | None = field(default=None, metadata=PRIVATE)
     significance: Significance | None = field(default=None, metadata=PRIVATE)
-    candidates: tuple[Candidate, ...] = field(default=(), metadata=PRIVATE)
-    fit_menu: Callable[[FittedView], tuple[Candidate, ...]] | None = field(default=None, metadata=PRIVATE)
+    columns: tuple[str, ...] = field(default=(), metadata=PRIVATE)
+    number: int = field(default=1, metadata=PRIVATE)
+    variants: tuple[int, ...] = field(default=(), metadata=PRIVATE)
+    fit_variant: Callable[[int], FittedView] | None = field(default=None, metadata=PRIVATE)
     rule: Obvious | None = field(default=None, metadata=PRIVATE)
     find_rule: Callable[[np.ndarray], Obvious | None] | None = field(default=None, metadata=PRIVATE)
     middles: Rows | None = field(default=None, metadata=PRIVATE)
@@ -152,11 +157,13 @@ class FittedView:
             raise InputError("certificate_ was not computed before the model was saved, and needs the rows: fit again.")
         return replace(self, certificate=self.certify())
 
-    def with_menu(self) -> FittedView:
-        """The same view with the candidates of its search."""
-        if self.candidates or self.fit_menu is None:
-            return self
-        return replace(self, candidates=self.fit_menu(self))
+    def variant(self, n_clusters: int) -> FittedView:
+        """The same view with another number of clusters."""
+        if self.fit_variant is None or n_clusters not in self.variants:
+            others = f"one of {', '.join(map(str, self.variants))}" if self.variants else "none other"
+            problem = f"is not a number of clusters with which this view is nearly as clear: there is {others}."
+            raise InputError(problem, argument="n_clusters", value=n_clusters)
+        return replace(self.fit_variant(n_clusters).labelled_at(self.middles), number=self.number)
 
     def labelled_at(self, middles: Rows | None) -> FittedView:
         """The same view with the clusters of these rows as labels; the test keeps those of the fit.
@@ -202,7 +209,7 @@ class FittedView:
         )
         if found is not None:
             others = () if self.tuning is None else self.tuning.obvious
-            found = found.with_obvious(self.rule, others)
+            found = found.corrected(self.number, len(self.searched_labels)).with_obvious(self.rule, others)
         return replace(self, significance=found)
 
     def witnessed(self, others: pd.DataFrame, given: list[np.ndarray], rng: np.random.Generator) -> FittedView:

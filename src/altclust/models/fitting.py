@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from ..core.certificate import Certificate, certify
 from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap
 from ..core.engines import make_engine
-from ..core.feature_weights import between_shares, feature_weights
+from ..core.feature_weights import TELLING, between_shares, feature_weights
 from ..core.guess import Guess
 from ..core.metrics import nmi, overlap_p_value
 from ..core.problem import Problem, indicators
@@ -31,14 +32,13 @@ from ..search.proposals import ALTERNATED, FIXED
 from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
-from .candidates import Candidate, candidate
 from .fitted_view import FittedView, label_block, overlap_of
 from .sample import Sample, visible_share, with_levels
 from .solving import SolveOptions, best_of_starts, build_problem, solve_again
 
 logger = logging.getLogger(__name__)
 
-MENU_TOL, MENU_STEPS = 10, 10  # times the tolerance, and the most steps, for the other views on the menu
+MOST_COLUMNS = 3  # that tell clusters apart
 MUCH_LEFT_OUT = 0.02  # share of the kernel's trace
 
 
@@ -74,10 +74,8 @@ class Fit:
         seen = _without_obvious(sample, parameters, tuning)
         return cls(sample, spec, options, search, tuning, seen), parameters
 
-    def view(
-        self, place: int, parameters: Parameters, rng: np.random.Generator, guess: Guess | None = None
-    ) -> FittedView:
-        """The view in this place on the menu of the search, with the labels of all rows."""
+    def view(self, parameters: Parameters, rng: np.random.Generator, guess: Guess | None = None) -> FittedView:
+        """The view with these parameters, with the labels of all rows."""
         sample = self.sample
         if parameters.subtract_given and guess is None:
             guess = sample.guess()
@@ -122,7 +120,8 @@ class Fit:
             rule=self.rule(result.labels),
             find_rule=self.rule_of_equal_rows,
             certify=partial(self._certify, problem, parameters, basis, extension, result),
-            **self._found_again(place, parameters, result),
+            columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
+            **self._found_again(parameters, result),
         )
         return replace(view, guess_agreement=self._guess_agreement(chosen, extension, result.labels))
 
@@ -176,8 +175,8 @@ class Fit:
             verdict=found.verdict + told,
         )
 
-    def _found_again(self, place: int, parameters: Parameters, result: Result) -> dict[str, Any]:
-        """The search and the source that find a view again in other rows, from its place on the menu of the search."""
+    def _found_again(self, parameters: Parameters, result: Result) -> dict[str, Any]:
+        """The search and the source that find a view again in other rows."""
         tuning, search = self.tuning, self.search
         if tuning is None:
             source = "residual" if parameters.subtract_given else "direct"  # directions that were passed as init
@@ -189,7 +188,7 @@ class Fit:
         X = search.X if parameters.subspace is None else search.X @ parameters.subspace
         return {
             "search": replace(search, X=X, fixed=replace(search.fixed, n_clusters=parameters.n_clusters)),
-            "source": tuning.trials[tuning.menu[place]].source,
+            "source": tuning.source,
             "rows": search.X,
         }
 
@@ -209,26 +208,20 @@ class Fit:
         beside = as_they_were(sample.centred, sample.names, None)
         return reproduced_by(labels, before, cuts=False, given=sample.given, beside=beside, several=several)
 
-    def menu(self, seed: int, view: FittedView) -> tuple[Candidate, ...]:
-        """The view and the others on the menu of the search."""
+    def variant(self, seed: int, guess: Guess | None, n_clusters: int) -> FittedView:
+        """The view with another number of clusters, from its trial of the search."""
         assert self.tuning is not None
-        views, guess, rng = [view], view.coordinates.guess, np.random.default_rng(seed)
+        parameters = Parameters(**self.tuning.variants[n_clusters], kernel=self.search.fixed.kernel)
         with fitting_threads(len(self.seen)):
-            for place, one in enumerate(self.tuning.views[1:], 1):
-                other = self.view(place, Parameters(**one, kernel=self.search.fixed.kernel), rng, guess)
-                views.append(other.labelled_at(view.middles))
-                guess = guess or other.coordinates.guess
-        shares = [between_shares(self.seen, one.labels_of(self.sample.places)) for one in views]
-        found = zip(views, self.tuning.found_again(), shares, strict=True)
-        return tuple(candidate(one, steady, share, self.sample.names) for one, steady, share in found)
+            return self.view(parameters, np.random.default_rng(seed), guess)
 
 
 def fit_sample(sample: Sample, spec: Spec, options: SolveOptions, rng: np.random.Generator) -> FittedView:
-    """The first view of a sample; the others on the menu of its search are fitted when they are asked for."""
+    """The view of a sample; it is fitted with other numbers of clusters when they are asked for."""
     warn_of_dominant(sample.centred, sample.names)
     with fitting_threads(len(sample.centred)):
         fit, parameters = Fit.of(sample, spec, options, rng)
-        view = fit.view(0, parameters, rng)
+        view = fit.view(parameters, rng)
     if spec.n_components is not None and spec.n_components > view.n_components:
         problem = f"is more than the rows span: only {view.n_components} direction(s) are used."
         warnings.warn(FitWarning(problem, argument="n_components", value=spec.n_components), stacklevel=4)
@@ -240,9 +233,15 @@ def fit_sample(sample: Sample, spec: Spec, options: SolveOptions, rng: np.random
         warnings.warn(FitWarning(problem, argument="sigma", value=view.sigma), stacklevel=4)
     if fit.tuning is None or view.status == Status.CANCELLED:
         return view
-    few = min(options.max_iter, MENU_STEPS)
-    quiet = replace(options, callback=None, tol=MENU_TOL * options.tol, max_iter=few)
-    return replace(view, fit_menu=partial(replace(fit, options=quiet).menu, int(rng.integers(2**31))))
+    quiet, seed = replace(fit, options=replace(options, callback=None)), int(rng.integers(2**31))
+    again = partial(quiet.variant, seed, view.coordinates.guess)
+    return replace(view, variants=tuple(fit.tuning.variants), fit_variant=again)
+
+
+def telling_columns(shares: Array, names: Sequence[str] | None) -> tuple[str, ...]:
+    """The columns with the largest shares of their variance between clusters."""
+    order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
+    return tuple(f"column {j}" if names is None else str(names[j]) for j in order if shares[j] >= TELLING)
 
 
 def _described(sample: Sample, result: Result, k: int) -> str:

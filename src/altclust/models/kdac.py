@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -19,7 +21,7 @@ from ..base.backend import Array, host
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
 from ..base.given_labels import given_frame
 from ..base.keep import check_keep
-from ..base.known import known_arrays, read_known
+from ..base.known import Known, known_arrays, known_parts, read_known
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
@@ -40,12 +42,12 @@ from ..data.opening import checked_rows
 from ..data.rows import ArrayRows, Rows, SparseRows
 from ..search.obvious import left_aside
 from ..search.significance import AssessOptions, Significance
-from .candidates import Candidate
 from .display import card, printed, rows_to_show
 from .fit_view import fit_view
 from .fitted_view import FittedView
 from .saving import load_kdac, save_kdac
 from .sparse_rows import check_sparse
+from .views import MOST, View, Views, find_views
 from .weighting import Repeated
 
 REMEDIES = {
@@ -65,8 +67,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     Parameters
     ----------
-    n_clusters : int or "auto"
-        The number of clusters k. "auto": chosen by the search; if `sigma` is fixed, the number of clusters of the
+    n_clusters : int, "auto", or a list of them
+        The number of clusters k of every view; of a list, one for each view of `views_`. "auto": chosen by the search; if `sigma` is fixed, the number of clusters of the
         first given clustering; if nothing is given, the largest eigengap of the kernel of X.
     n_components : int or "auto"
         The number of directions q. "auto": chosen by the search; if `sigma` is fixed, the largest eigengap of the
@@ -165,9 +167,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         The values that were used.
     tuning_ : Tuning or None
         All trials of the search and why these values were chosen; None if there was no search.
-    candidates_ : tuple of Candidate
-        Up to five distinct views (pairwise NMI below 0.6), best first, each with its labels of all rows, directions, k,
-        σ, overlap, stability, the columns that carry it and a sentence. `choose` makes another the fitted one.
+    views_ : Views
+        Up to five views, found one after the other on first access, until the next is not significant. Each is new to
+        what is given and to the views before it, and holds its labels, k, directions, columns, overlaps, significance,
+        a sentence and its own fitted model. ``views_.rejected`` is the one at which the search stopped.
     significance_ : Significance
         Significance and stability of the view; computed on first access.
     sample_size_ : int
@@ -198,7 +201,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     _tests = AssessOptions()
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), list, tuple],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -225,7 +228,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | str | Sequence[int | str] = "auto",
         *,
         n_components: int | str = "auto",
         kernel: str | Kernel = "gaussian",
@@ -312,6 +315,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_parameters(self)
         rng = generator(self.random_state)
+        self._views, self._fitted_to = None, {"X": X, "keep": keep, "originals": originals}
+        self._fitted_to |= {"known": known_parts(y), "sample_weight": sample_weight}
         if sample_weight is None:
             view = fit_view(self, X, y, keep, originals, rng)
         else:
@@ -358,7 +363,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         view = state.get("_view")
         if view is None or view.places is None or len(view.places) == len(view.labels):
             return state
-        return state | {"_view": replace(view, certify=None, fit_menu=None, find_rule=None), "_given": None}
+        return state | {"_view": replace(view, certify=None, fit_variant=None, find_rule=None), "_given": None, "_fitted_to": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -373,37 +378,56 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return self._view.n_components
 
     @property
-    def candidates_(self) -> tuple[Candidate, ...]:
-        """Up to five distinct views, best first; empty if no search was made.
-
-        All but the first are fitted on first access.
-        """
+    def views_(self) -> Views:
+        """Up to five views, found one after the other on first access, until the next is not significant."""
         check_is_fitted(self)
-        self._view = self._view.with_menu()
-        return self._view.candidates
+        if self._views is None:
+            self._views = Views.of(self.each_view(), MOST)
+        return self._views
 
-    def choose(self, number: int) -> KDAC:
-        """Make another candidate the fitted view, without a new search.
+    def each_view(self, most: int = MOST) -> Iterator[View]:
+        """Find the views one after the other; each is passed on when it is found, and again when it has been tested."""
+        check_is_fitted(self)
+        return find_views(self, self._next, lambda model: model.assess_significance(self.callback), most)
+
+    def _next(self, before: list[View]) -> KDAC:
+        """The next view: new to what is given, and to the views before it."""
+        if self._fitted_to is None:
+            raise InputError("other views need the rows, which a loaded model does not contain: fit again.")
+        known = [Known.labels(view.labels, f"view {view.number}") for view in before]
+        rest = {name: value for name, value in self._fitted_to.items() if name not in ("X", "known")}
+        return self.alike(len(before)).fit(self._fitted_to["X"], [*self._fitted_to["known"], *known], **rest)
+
+    def alike(self, place: int) -> KDAC:
+        """An estimator with the same parameters, for the view in this place of the sequence, from 0."""
+        wanted = self.n_clusters
+        if isinstance(wanted, list | tuple):
+            wanted = wanted[place:] or "auto"
+        return type(self)(**self.get_params(deep=False) | {"n_clusters": wanted})
+
+    def take_number(self, number: int) -> None:
+        """Count as this view of a sequence: `significance_` is corrected for the views before it."""
+        if number != self._view.number:
+            self._view = replace(self._view, number=number, significance=None)
+
+    def variant(self, n_clusters: int) -> KDAC:
+        """The same view with another number of clusters, without a new search.
 
         Parameters
         ----------
-        number : int
-            Its place in `candidates_`, from 1.
+        n_clusters : int
+            One of the `View.variants` of ``views_``.
 
         Returns
         -------
         KDAC
-            Itself, with the labels, directions and parameters of that view.
+            A copy with the labels, directions and parameters of that view.
         """
-        menu = self.candidates_
-        if not isinstance(number, Integral) or isinstance(number, bool) or not 1 <= number <= len(menu):
-            views = "1 view" if len(menu) == 1 else f"{len(menu)} views"
-            problem = f"is not on the menu: the search found {views}, counted from 1."
-            if not menu:
-                problem = "needs the menu of a search, which needs the rows: ask for candidates_ before saving."
-            raise InputError(problem, argument="number", value=number)
-        self._publish(replace(menu[number - 1].view, candidates=menu))
-        return self
+        check_is_fitted(self)
+        other = copy(self)
+        other._publish(self._view.variant(n_clusters))
+        other._views = None
+        return other
 
     @property
     def certificate_(self) -> Certificate:

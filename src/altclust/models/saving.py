@@ -26,7 +26,6 @@ from ..files.model_archive import read_model, write_model
 from ..search.obvious import Obvious
 from ..search.significance import Significance
 from ..search.witnesses import Witness
-from .candidates import Candidate, of_view
 from .fitted_view import FittedView
 
 LARGEST = 1e100  # of any number in a model: squares of them, and sums of those, are finite
@@ -38,9 +37,9 @@ Arrays = dict[str, np.ndarray]
 
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
-    """Write a fitted `altclust.KDAC`, with those of its other views that were fitted."""
+    """Write a fitted `altclust.KDAC`."""
     view: FittedView = model._view
-    arrays, params = dict(_arrays(view, "")), model.get_params(deep=False) | {"callback": None}
+    arrays, params = dict(_arrays(view)), model.get_params(deep=False) | {"callback": None}
     names = column_names(model)
     if names is not None:
         arrays["feature_names_in_"] = np.asarray(names)
@@ -58,15 +57,11 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
         params["kernel"] = to_dict(params["kernel"])
     seed = params["random_state"]
     params["random_state"] = int(seed) if isinstance(seed, Integral) else None
-    meta = _header(view) | {"params": params, "n_features_in": len(view.mean), "candidates": []}
-    for i, one in enumerate(view.candidates):
-        arrays |= dict(_arrays(one.view, f"view {i}/"))
-        told = {"stability": one.stability, "columns": list(one.columns), "sentence": one.sentence}
-        meta["candidates"].append(_header(one.view) | told)
+    meta = _header(view) | {"params": params, "n_features_in": len(view.mean)}
     write_model(path, "KDAC", arrays, meta)
 
 
-def _arrays(view: FittedView, prefix: str) -> Iterator[tuple[str, np.ndarray]]:
+def _arrays(view: FittedView) -> Iterator[tuple[str, np.ndarray]]:
     """The arrays of a view, by their names in the file."""
     chosen = view.coordinates
     plain: dict[str, Any] = {"labels": view.labels, "feature_weights": view.feature_weights, "mean": chosen.mean}
@@ -83,7 +78,7 @@ def _arrays(view: FittedView, prefix: str) -> Iterator[tuple[str, np.ndarray]]:
         if effect is not None:
             plain |= {"measured.landmarks": effect.landmarks, "measured.coefficients": effect.coefficients}
             plain["measured.sigma"] = np.array([effect.sigma])
-    return ((f"{prefix}{name}", np.asarray(a)) for name, a in plain.items() if a is not None)
+    return ((name, np.asarray(a)) for name, a in plain.items() if a is not None)
 
 
 def _saved_labels(labels: np.ndarray | None) -> np.ndarray | None:
@@ -127,21 +122,12 @@ def _restored(cls: type, arrays: Arrays, meta: dict[str, Any]) -> Any:
     d = _plain("n_features_in", meta["n_features_in"], "int")
     view = _view(arrays, meta, d)
     model = _with_params(cls, dict(meta["params"]), arrays, len(view.labels), d)
-    candidates = tuple(_candidate(arrays, one, d, f"view {i}/") for i, one in enumerate(meta["candidates"]))
     model.n_features_in_ = d
     if "feature_names_in_" in arrays:
         model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
-    model._publish(replace(view, candidates=candidates))
-    model._given = None
+    model._publish(view)
+    model._given = model._fitted_to = model._views = None
     return model
-
-
-def _candidate(arrays: Arrays, meta: dict[str, Any], d: int, prefix: str) -> Candidate:
-    """Another view, from the arrays whose names have this prefix."""
-    own = {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}
-    columns = tuple(str(name) for name in meta["columns"])
-    stability = _plain("stability", meta["stability"], "float")
-    return of_view(_view(own, meta, d), stability, columns, _plain("sentence", meta["sentence"], "str"))
 
 
 def _view(arrays: Arrays, meta: dict[str, Any], d: int) -> FittedView:

@@ -18,8 +18,8 @@ from ..base.errors import InputError
 from ..base.validation import LARGEST, check_shape
 from ..core.feature_weights import told_weights
 from ..core.metrics import one_hot
-from .candidates import Candidate, candidate
 from .fitted_view import FittedView
+from .fitting import telling_columns
 
 DIRECTIONS = 100  # in which sparse rows are clustered
 MORE = 10  # that are computed beside them, for accuracy
@@ -108,14 +108,12 @@ class Reduced:
             engine=f"{view.engine}; {self.told}",
             rule=None,  # of directions, not of columns
             rows=None,
-            fit_menu=None if view.fit_menu is None else partial(self._menu, view),
+            columns=telling_columns(shares, None),
+            fit_variant=None if view.fit_variant is None else partial(self._variant, view),
         )
 
-    def _menu(self, view: FittedView, _: FittedView) -> tuple[Candidate, ...]:
-        """The candidates of a view of the reduced rows, in the columns of the matrix."""
-        assert view.fit_menu is not None
-        found = [(self.lifted(one.view), one.stability) for one in view.fit_menu(view)]
-        return tuple(candidate(one, steady, self.between_shares(one.labels)[0], None) for one, steady in found)
+    def _variant(self, view: FittedView, n_clusters: int) -> FittedView:
+        return self.lifted(view.variant(n_clusters))
 
     def between_shares(self, labels: np.ndarray) -> tuple[Array, Array]:
         """For each column, the share of its variance between clusters, and its variance, shapes (d,)."""

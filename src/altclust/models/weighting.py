@@ -19,7 +19,6 @@ from ..base.known import Known, known_frame, known_parts, read_known
 from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows, SparseRows
-from .candidates import Candidate
 from .fitted_view import FittedView
 from .sparse_rows import check_sparse
 
@@ -157,19 +156,16 @@ class Repeated:
             once = np.flatnonzero(~pd.DataFrame(np.hstack(parts)).duplicated())
             search, searched, places = search.take(once), searched[once], places[once]
             shown = None if shown is None else shown[once]
-        menu = None if view.fit_menu is None else partial(self._menu, view, y)
+        again = None if view.fit_variant is None else partial(self._variant, view, y)
         return replace(
-            view, labels=labels, search=search, searched_labels=searched, places=places, rows=shown, fit_menu=menu
+            view, labels=labels, search=search, searched_labels=searched, places=places, rows=shown, fit_variant=again
         )
+
+    def _variant(self, view: FittedView, y: Any, n_clusters: int) -> FittedView:
+        return self.back(view.variant(n_clusters), y)
 
     def _predicted(self, view: FittedView, some: np.ndarray, y: Any) -> Any:
         rows = (SparseRows if sparse.issparse(self.rows) else ArrayRows)(self.rows[some])
         known = known_frame(host(y) if is_torch_array(y) else y)
         given = view.codes_of(known)
         return view.predict(rows if given is None else view.coded(rows, given.iloc[some]))
-
-    def _menu(self, view: FittedView, y: Any, _: FittedView) -> tuple[Candidate, ...]:
-        """The candidates of a view of the copies, as views of the rows."""
-        assert view.fit_menu is not None
-        found = [(one, self.back(one.view, y)) for one in view.fit_menu(view)]
-        return tuple(replace(one, labels=back.labels, view=back) for one, back in found)

@@ -1,4 +1,4 @@
-"""Selection of a trial: a score that needs no labels, the choice, a menu of others, and explanations.
+"""Selection of a trial: a score that needs no labels, the choice, and explanations.
 
 The score is a sum: what halves of the rows find again, clear gaps, half of the gain of a mixture of Gaussians, and even
 sizes. docs/evidence.md says what each of them is worth.
@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.thresholds import ALTERNATIVE, DISTINCT
-from ..core.metrics import nmi_matrix
+from ..base.thresholds import ALTERNATIVE
 from .halves import found_again
 from .keep_starts import agreements
 from .obvious import Obvious, reproduced_by
@@ -25,7 +24,6 @@ TERMS = {"again": 1.0, "clear": 1.0, "mixture": 0.5, "evenness": 1.0}  # of the 
 SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 KEPT, MOST_KEPT = 0.25, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
-MENU = 5
 CHECKED = 20  # trials that may be obvious groups
 DIGITS = 6  # of a score: trials with the same clusters have the same score, and the first of them is taken
 ARRAYS = ("W", "labels", "spectrum")  # of a trial
@@ -81,18 +79,6 @@ def obvious_trials(
     best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]
     rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False, given=given, beside=beside) for i in best}
     return {i: rule for i, rule in rules.items() if rule is not None and rule.few_valued}
-
-
-def menu(trials: list[Trial], table: pd.DataFrame) -> list[int]:
-    """The best trial and up to four others, best first, each distinct from all before it and not rejected."""
-    score, alike = table["score"].to_numpy(), nmi_matrix([trial.labels for trial in trials])
-    chosen = [int(np.argmax(score))]
-    for i in np.argsort(-score, kind="stable"):
-        if len(chosen) == MENU:
-            break
-        if score[i] > -REJECTED / 2 and np.all(alike[i, chosen] < DISTINCT):
-            chosen.append(int(i))
-    return chosen
 
 
 def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:

@@ -27,7 +27,6 @@ from .null_views import null_in_columns, null_in_directions
 from .obvious import Obvious
 from .proposals import ALTERNATED, FIXED, Proposal, fit_proposal
 from .screening import WIDE
-from .selection import judge
 from .spec import SearchSpec
 from .trials import Trial
 from .witnesses import Witness
@@ -39,6 +38,7 @@ LEVEL = 0.05
 STABLE = 0.8  # stability
 NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
 NO_GAPS, AS_CLEAR = "there is no gap between neighbouring clusters", "rows without clusters look as clear"
+STARTS = ("residual", "whitened")  # of simple fits that may find a view again
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
 
@@ -106,6 +106,14 @@ class Significance:
         """Whether it is significant at level 0.05 or has a decisive witness, halves show it, and it is not obvious."""
         p_value = 0.0 if any(witness.decisive for witness in self.witnesses) else self.p_value
         return is_real(p_value, self.stability) and not self.is_obvious
+
+    def corrected(self, number: int, n: int) -> Significance:
+        """The same for view number so and so of a sequence, of n rows: p-values are multiplied (Bonferroni)."""
+        if number == 1 or np.isnan(self.p_value):
+            return self
+        p_value, smallest = min(1.0, number * self.p_value), min(1.0, number * self.smallest_p)
+        verdict = words(p_value, smallest, self.stability, n, self.without_gaps)
+        return replace(self, p_value=p_value, smallest_p=smallest, verdict=f"{verdict} p is corrected for {number} views.")
 
     def with_obvious(self, rule: Obvious | None, others: Sequence[Obvious]) -> Significance:
         """The same with the obvious groups that the search left aside, and with the rule of this view if it has one."""
@@ -210,7 +218,7 @@ def _test(
     rng = np.random.default_rng(seed)
     with fitting_threads(len(spec.X)):
         part = spec.take(np.flatnonzero(found))
-        trial = _found_again(part, source, seed)
+        trial = _found_again(part, labels[found], source, seed)
         rows = shown(spec, trial)
         carrier = Carried(trial, rows[found])
         score, carried = carrier.score(rows[tested])
@@ -227,13 +235,14 @@ def _test(
     return Answer(float(p_values[worst]), nmi(carried, labels[tested]), score, references[worst], hang_together)
 
 
-def _found_again(spec: SearchSpec, source: str, seed: int) -> Trial:
-    """The better of the same kind of fit and of a simple one: a single start may miss a clear view."""
-    sources = [source] if source in (FIXED, ALTERNATED) else dict.fromkeys([source, "residual"])
+def _found_again(spec: SearchSpec, labels: np.ndarray, source: str, seed: int) -> Trial:
+    """The view in some rows: of the same kind of fit and of simple ones, that which is most like it.
+
+    A table may have other views of as many clusters, and a single start may find one of them instead.
+    """
+    sources = [source] if source in (FIXED, ALTERNATED) else dict.fromkeys([source, *STARTS])
     trials = [fit_proposal(spec, Proposal(one, spec.fixed.n_clusters or 2), seed) for one in sources]
-    if len(trials) == 1:
-        return trials[0]
-    return trials[int(judge(spec, trials, np.random.default_rng(seed))["score"].argmax())]
+    return max(trials, key=lambda trial: nmi(trial.labels, labels))
 
 
 def _combined(answers: list[Answer], n: int, draws: int) -> Significance:

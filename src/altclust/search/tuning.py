@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,13 +20,13 @@ from ..base.progress import Callback, Progress
 from ..base.sampling import mixed_order
 from ..base.validation import centre, check_rows, check_sizes, column_names
 from ..core.problem import row_space
-from .halves import found_again
+from .factors import factor, variants
 from .heuristics import check_outliers
 from .obvious import Obvious, as_they_were, column_name, few_valued
 from .paper_rule import explain_paper, grid, rank_by_quality, run_grid
 from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
-from .selection import MOST_KEPT, REJECTED, explain_ranking, menu, obvious_trials, rank, with_best
+from .selection import MOST_KEPT, REJECTED, explain_ranking, obvious_trials, rank, with_best
 from .spec import MOST_ROWS, SearchSpec, Spec
 from .trials import Trial
 
@@ -52,15 +52,13 @@ class Tuning:
     rows : int array
         Indices of the rows that the search used.
     trials : list of Trial
-    menu : list of int
-        The numbers of the best trial and of up to four others that are distinct from each other, best first.
-    views : list of dict
-        Their parameters, as in `parameters`.
+    source : str
+        Where the start of the chosen trial came from.
+    variants : dict of int to dict
+        For each other number of clusters with which the same view is nearly as clear: its parameters, as in
+        `parameters`.
     obvious : tuple of Obvious
-        Views that columns with few values reproduce. They are not on the menu.
-    spec : SearchSpec
-        The input of the search.
-    seed : int
+        Views that columns with few values reproduce. They are not chosen.
     """
 
     table: pd.DataFrame
@@ -69,19 +67,9 @@ class Tuning:
     score: float
     rows: np.ndarray
     trials: list[Trial]
-    menu: list[int]
-    views: list[dict[str, Any]]
-    spec: SearchSpec = field(repr=False)
-    seed: int = field(repr=False)
+    source: str
+    variants: dict[int, dict[str, Any]]
     obvious: tuple[Obvious, ...] = ()
-
-    def found_again(self) -> list[float]:
-        """For each view on the menu, the NMI with what halves of the rows give; NaN for those of a grid."""
-        with fitting_threads(len(self.spec.X)):
-            return [
-                float("nan") if self.trials[i].source == "grid" else found_again(self.spec, self.trials[i], self.seed)
-                for i in self.menu
-            ]
 
 
 def tune(
@@ -225,22 +213,37 @@ def search_parameters(
             without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
             again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, aside=rules)
             told = {one.columns for one in rules}
-            views = [_in_columns(view, across) for view in again.views]
-            again = replace(again, views=views, parameters=views[0])
+            others = {k: _in_columns(one, across) for k, one in again.variants.items()}
+            again = replace(again, parameters=_in_columns(again.parameters, across), variants=others)
             return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
     if found_in:
         table.loc[list(found_in), "score"] -= REJECTED
         with fitting_threads(len(sampled)):
             table = with_best(spec, trials, table, seed)
-    places = menu(trials, table)
-    first = places[0]
+    first, others = int(table["score"].argmax()), {}
+    if rule == "ranking":
+        with fitting_threads(len(sampled)):
+            first = first if fixed.n_clusters else factor(spec, trials, table, seed)
+        others = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
     loose = min(1.0, MOST_ROWS / len(X))
-    views = [_in_columns(_parameters(trials[i], basis, subspace, columns, fixed, loose), across) for i in places]
-    why = explain(row, table)
-    return Tuning(table, views[0], why, float(row["score"]), rows, trials, places, views, spec, seed, rules)
+
+    def settings(i: int) -> dict[str, Any]:
+        return _in_columns(_parameters(trials[i], basis, subspace, columns, fixed, loose), across)
+
+    return Tuning(
+        table,
+        settings(first),
+        explain(row, table),
+        float(row["score"]),
+        rows,
+        trials,
+        trials[first].source,
+        {k: settings(i) for k, i in others.items()},
+        rules,
+    )
 
 
 def _in_columns(parameters: dict[str, Any], across: np.ndarray) -> dict[str, Any]:

@@ -1,0 +1,182 @@
+"""The views of a table, one after the other: each differs from what is given and from all views before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..base.backend import Array
+from ..core.metrics import nmi
+from ..core.solvers import Status
+from ..search.significance import Significance
+
+if TYPE_CHECKING:
+    from .kdac import KDAC
+
+MOST = 5
+
+
+@dataclass(frozen=True)
+class View:
+    """One view of a table.
+
+    Attributes
+    ----------
+    number : int
+        Its place in the sequence, from 1.
+    overlaps : dict of str to float
+        NMI with each earlier view.
+    model : KDAC
+        Fitted to it: it labels new rows, draws, reports and saves the view.
+    """
+
+    number: int
+    model: KDAC = field(repr=False)
+    overlaps: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The cluster of every row, shape (n_samples,)."""
+        return np.asarray(self.model.labels_)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return self.model.n_clusters_
+
+    @property
+    def components(self) -> Array:
+        """Its directions, shape (n_components, n_features)."""
+        return self.model.components_
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that tell its clusters apart, most telling first."""
+        return self.model._view.columns
+
+    @property
+    def overlap(self) -> float:
+        """The overlap with what is given; NaN if nothing was given."""
+        return self.model.overlap_
+
+    @property
+    def significance(self) -> Significance | None:
+        """Its significance, corrected for the views before it; None if it was not tested."""
+        return self.model._view.significance
+
+    @property
+    def stability(self) -> float:
+        """The mean NMI with the clusters that halves of the rows give; NaN if it was not tested."""
+        return float("nan") if self.significance is None else self.significance.stability
+
+    @property
+    def is_real(self) -> bool:
+        """Whether it was tested and counts as significant."""
+        return self.significance is not None and self.significance.is_real
+
+    @property
+    def variants(self) -> tuple[int, ...]:
+        """The other numbers of clusters with which the same view is nearly as clear."""
+        return tuple(self.model._view.variants)
+
+    def variant(self, n_clusters: int) -> View:
+        """The same view with one of the numbers of clusters in `variants`, without a new search."""
+        return View(self.number, self.model.variant(n_clusters), self.overlaps)
+
+    @property
+    def sentence(self) -> str:
+        """What it is, in a sentence."""
+        shares = np.sort(np.bincount(self.labels, minlength=self.n_clusters))[::-1] / len(self.labels)
+        sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
+        rule, columns = self.model._view.rule, self.columns
+        apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
+        apart = apart if rule is None else f"which are {rule.phrase}"
+        known = "" if np.isnan(self.overlap) else f"; overlap {self.overlap:.2f} with what is given"
+        also = f" Also clear with {_list(tuple(map(str, self.variants)), 'or')} clusters." if self.variants else ""
+        return f"{self.n_clusters} clusters ({sizes} of the rows), {apart}{known}.{also}"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True)
+class Views(Sequence[View]):
+    """The significant views of a table, in the order in which they were found.
+
+    Attributes
+    ----------
+    found : tuple of View
+    rejected : View or None
+        The view at which the search stopped, because it is not significant.
+    stopped : str
+        Why there are no more views.
+    """
+
+    found: tuple[View, ...]
+    rejected: View | None
+    stopped: str
+
+    @classmethod
+    def of(cls, states: Iterable[View], most: int) -> Views:
+        """All of `find_views`."""
+        last: dict[int, View] = {view.number: view for view in states}
+        real = tuple(view for view in last.values() if view.is_real)
+        others = [view for view in last.values() if not view.is_real]
+        if not others:
+            return cls(real, None, f"{most} view(s) were asked for.")
+        if others[0].significance is None:
+            return cls(real, None, f"It was cancelled: view {others[0].number} was not tested and may be unfinished.")
+        return cls(real, others[0], f"View {others[0].number}: {others[0].significance.verdict}")
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.found[place]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __str__(self) -> str:
+        return "\n".join([*(f"View {view.number}: {view.sentence}" for view in self), self.stopped])
+
+
+def find_views(
+    model: KDAC,
+    fit: Callable[[list[View]], KDAC],
+    test: Callable[[KDAC], Significance | None],
+    most: int = MOST,
+) -> Iterator[View]:
+    """Find one view after the other, until the next one is not significant.
+
+    Every view is passed on twice: when it is found, and when it has been tested.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted to the first view.
+    fit : callable
+        Fits the next view, from the views before it.
+    test : callable
+        Tests a view; None if that was cancelled, which ends the sequence.
+    most : int
+        Limit on the number of views.
+    """
+    before: list[View] = []
+    while True:
+        number = len(before) + 1
+        model.take_number(number)
+        overlaps = {f"view {one.number}": nmi(np.asarray(model.labels_), one.labels) for one in before}
+        view = View(number, model, overlaps)
+        yield view
+        if model.status_ == Status.CANCELLED or test(model) is None:
+            return
+        yield view
+        if not view.is_real or number == most:
+            return
+        before.append(view)
+        model = fit(before)
+
+
+def _list(names: tuple[str, ...], word: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
