@@ -17,7 +17,7 @@ from ..base.errors import InputError
 from ..base.known import known_arrays, read_known
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
-from ..base.sampling import mixed_order
+from ..base.sampling import own_order
 from ..base.validation import centre, check_rows, check_sizes, column_names
 from ..core.problem import row_space
 from .halves import found_again
@@ -189,10 +189,15 @@ def search_parameters(
     If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
     other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
-    order, across, seed = mixed_order(X)
-    X, names = X[:, across], [column_name(names, int(j)) for j in across]
-    fixed = replace(fixed, subspace=None if fixed.subspace is None else fixed.subspace[across])
-    rows, searched = order[:MOST_ROWS], replace(fixed, originals=None)
+    order, across, seed, X, given = own_order(X, given)
+    names = [column_name(names, int(j)) for j in across]
+    fixed = replace(
+        fixed,
+        subspace=None if fixed.subspace is None else fixed.subspace[across],
+        keep=None if fixed.keep is None else fixed.keep.take(order),
+        originals=None if fixed.originals is None else fixed.originals.iloc[order].sort_index(axis=1),
+    )
+    rows, searched = np.arange(min(len(X), MOST_ROWS)), replace(fixed, originals=None)
     if fixed.keep is not None:
         rows = np.concatenate([rows, np.setdiff1d(fixed.keep.rows[:MOST_KEPT], rows)])
         searched = replace(searched, keep=fixed.keep.take(rows))
@@ -227,7 +232,8 @@ def search_parameters(
             told = {one.columns for one in rules}
             views = [_in_columns(view, across) for view in again.views]
             again = replace(again, views=views, parameters=views[0])
-            return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
+            told_first = (*rules, *(one for one in again.obvious if one.columns not in told))
+            return replace(again, rows=order[again.rows], obvious=told_first)
     if found_in:
         table.loc[list(found_in), "score"] -= REJECTED
         with fitting_threads(len(sampled)):
@@ -240,7 +246,7 @@ def search_parameters(
     loose = min(1.0, MOST_ROWS / len(X))
     views = [_in_columns(_parameters(trials[i], basis, subspace, columns, fixed, loose), across) for i in places]
     why = explain(row, table)
-    return Tuning(table, views[0], why, float(row["score"]), rows, trials, places, views, spec, seed, rules)
+    return Tuning(table, views[0], why, float(row["score"]), order[rows], trials, places, views, spec, seed, rules)
 
 
 def _in_columns(parameters: dict[str, Any], across: np.ndarray) -> dict[str, Any]:
