@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.known import Known, known_parts, read_known
+from ..base.known import Known, known_parts, read_given
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import check_parameters, check_rows
 from ..core.solvers import Status
@@ -119,7 +119,7 @@ class ViewDiscovery(BaseEstimator):
         tested = self.n_views == "auto"
         most = self.max_views if isinstance(self.n_views, str) else self.n_views
         table = check_rows(BaseEstimator(), X, reset=True)
-        read_known(y, len(table))  # refuses what cannot be used
+        read_given(y, len(table))  # refuses what cannot be used
         known = known_parts(y)
         self.views_: list[KDAC] = []
         self.rejected_: KDAC | None = None

@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.known import known_arrays, read_known
+from ..base.given import Given
+from ..base.known import read_given
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import own_order
@@ -146,8 +147,8 @@ def tune(
         raise InputError("must be True, False or None.", argument="subtract_given", value=subtract_given)
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
-    codes = known_arrays(read_known(given, len(table)))
-    if subtract_given and (not codes or rule == "paper"):
+    known = read_given(given, len(table))
+    if subtract_given and (not known or rule == "paper"):
         raise InputError('subtract_given=True needs a given clustering and rule="ranking": pass both.')
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
@@ -155,7 +156,7 @@ def tune(
     check_outliers(centred)
     return search_parameters(
         centred,
-        codes,
+        known,
         Spec(n_clusters, n_components, None, novelty_weight, subtract_given=subtract_given, keep_obvious=keep_obvious),
         rule=rule,
         n_jobs=n_jobs,
@@ -175,7 +176,7 @@ def _whole(name: str, value: Any) -> int | None:
 
 def search_parameters(
     X: Array,
-    given: list[np.ndarray],
+    given: Given,
     fixed: Spec,
     *,
     rule: str = "ranking",
@@ -206,7 +207,7 @@ def search_parameters(
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
-    spec = SearchSpec(sampled, [c[rows] for c in given], searched, columns)
+    spec = SearchSpec(sampled, given.take(rows), searched, columns)
     propose, fit, judge, explain = RULES[rule]
     found = propose(spec)
     if not found:
