@@ -15,11 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
 from altclust.core.linalg.eigen import smallest_eigenvectors
-from altclust.core.problem import indicators
 from altclust.core.solvers import subspace_distance
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import growth
@@ -32,9 +32,8 @@ def phi_of(d: int, q: int) -> np.ndarray:
     rng = np.random.default_rng(0)
     data = growth(n=int(1.2 * d), d=d, random_state=0)
     X = data.X - data.X.mean(axis=0)
-    n = len(X)
     kernel = Gaussian(median_distance(X, rng))
-    engine = DenseEngine(X, kernel, indicators([data.given], n))
+    engine = DenseEngine(X, kernel, Given.from_codes(data.given).indicators())
     W = random_start(X.shape[1], q, rng)
     embedding = engine.embed(W, 2)
     return engine.value_and_phi(W, engine.weigh(embedding, embedding.degrees, 1.0))[1]

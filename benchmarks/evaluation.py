@@ -15,10 +15,11 @@ from rich.console import Console
 from rich.table import Table
 
 from altclust.base.backend import Array
+from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Gamma, indicators, row_space
+from altclust.core.problem import Gamma, row_space
 
 SHAPES = {"Moon": (400, 4, 3), "Faces": (624, 20, 17), "WebKB": (1041, 139, 4), "128 x 1024": (128, 1024, 2)}
 WANTED = {"Moon": 5, "Faces": 10, "WebKB": 20, "128 x 1024": 100}
@@ -61,7 +62,7 @@ def main() -> None:
         X -= X.mean(axis=0)
         kernel = Gaussian(float(np.sqrt(2 * d)))
         rows, basis = row_space(X)
-        given = indicators([rng.integers(0, 2, n)], n)
+        given = Given.from_codes(rng.integers(0, 2, n)).indicators()
         W = random_start(rows.shape[1], q, rng)
         engine = DenseEngine(rows, kernel, given)
         embedding = engine.embed(W, 2)

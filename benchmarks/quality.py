@@ -33,9 +33,10 @@ import zoo
 from altclust import KDAC
 from altclust.base.backend import Array
 from altclust.base.errors import InputError
+from altclust.base.given import Given
 from altclust.base.sampling import sample_rows
 from altclust.core.metrics import nmi, overlap
-from altclust.core.problem import coordinates, remove_given
+from altclust.core.problem import coordinates
 from altclust.datasets import DatasetUnavailable
 from altclust.models.comparison import METHODS
 from tasks import Task
@@ -54,7 +55,7 @@ def ours(task: Task, n_clusters: int | str) -> dict:
     seconds = time.perf_counter() - start
     record = {
         "nmi": nmi(model.labels_, task.truth),
-        "overlap": overlap(model.labels_, list(task.given.T)),
+        "overlap": overlap(model.labels_, task.given),
         "k": model.n_clusters_,
         "seconds": seconds,
         "menu": [nmi(one.labels, task.truth) for one in model.candidates_],
@@ -71,7 +72,7 @@ def controls(task: Task) -> dict[str, float]:
     X, k = task.X - task.X.mean(axis=0), task.n_clusters
     found = {}
     for name, (subtract, whitening) in SPACES.items():
-        Z = coordinates(remove_given(X, list(task.given.T)) if subtract else X, whitening)[0]
+        Z = coordinates(Given.from_codes(*task.given.T).subtracted_from(X) if subtract else X, whitening)[0]
         labels = KMeans(k, n_init=10, random_state=0).fit_predict(Z)
         found[f"k-means, {name}"] = nmi(labels, task.truth)
         found[f"in turn, {name}"] = nmi(in_turn(Z, labels, k), task.truth)

@@ -22,9 +22,8 @@ import pandas as pd
 from sklearn.cluster import KMeans
 
 from altclust import KDAC, Known
-from altclust.base.known import known_arrays, read_known
 from altclust.datasets import load_faces, load_webkb
-from altclust.metrics import dependence, nmi
+from altclust.metrics import nmi, overlap
 from altclust.plotting import plot_crosstab, plot_measurement
 
 
@@ -70,11 +69,10 @@ def compare(name: str, out: Path) -> None:
         .fit(X, [*given, known])
         .labels_,
     }
-    features = known_arrays(read_known(known, len(X)))[0]
     print(f"\n{name}: {X.shape[0]} rows, {X.shape[1]} columns, {k} clusters")
     figure, axes = plt.subplots(2, len(found), figsize=(3.6 * len(found), 5.6), layout="constrained", squeeze=False)
     for (title, labels), (above, below) in zip(found.items(), axes.T, strict=True):
-        depends = dependence(labels, features)[0]
+        depends = overlap(labels, known)
         print(
             f"  {title}: NMI {nmi(labels, hidden):.2f} with {hidden_name}, dependence on {measured.name} {depends:.2f}"
         )

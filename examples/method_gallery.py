@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from altclust import KDAC
-from altclust.core.problem import remove_given
+from altclust.base.given import Given
 from altclust.models.baselines import (
     ADFT,
     COALA,
@@ -57,7 +57,7 @@ def clouds() -> tuple[np.ndarray, np.ndarray]:
 def changed(model: object, X: np.ndarray, given: np.ndarray) -> np.ndarray | None:
     """The rows as transformed by the method; None if it does not transform them."""
     if isinstance(model, Residual):
-        return remove_given(X, [given])
+        return Given.from_codes(given).subtracted_from(X)
     if isinstance(model, OrthogonalClustering):
         return along_own_centroid_removed(X, given)
     if isinstance(model, OrthogonalProjection | ADFT | AlternativeTransform):

@@ -19,10 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import Problem, indicators
+from altclust.core.problem import Problem
 from altclust.datasets import moons, views
 from altclust.report.plotting import COLOURS, scatter
 
@@ -46,7 +47,7 @@ def reward() -> plt.Figure:
     """For every direction of the plane: the quality term, the penalty, and their difference."""
     X, given, _ = four_blobs()
     problem = Problem(2, 1, 1.0, Gaussian(WIDTH))
-    engine = DenseEngine(X, problem.kernel, indicators([given], len(X)))
+    engine = DenseEngine(X, problem.kernel, Given.from_codes(given).indicators())
     angles = np.linspace(0, np.pi, 91)
     quality, resemblance = np.zeros(len(angles)), np.zeros(len(angles))
     for i, angle in enumerate(angles):

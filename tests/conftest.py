@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import KernelEngine, KernelObjective, Problem, indicators
+from altclust.core.problem import KernelEngine, KernelObjective, Problem
 from altclust.models.kdac import KDAC
 from altclust.search.heuristics import median_distance
 from altclust.search.significance import AssessOptions
@@ -68,7 +69,7 @@ def random_problem(seed: int) -> tuple[Problem, DenseEngine, KernelObjective, np
     sigma = median_distance(X, rng) * 10 ** rng.uniform(-1, 1)
     weight = 10 ** rng.uniform(-1, 1)
     problem = Problem(k, q, weight, Gaussian(sigma))
-    engine = DenseEngine(X, problem.kernel, indicators([codes], n))
+    engine = DenseEngine(X, problem.kernel, Given.from_codes(codes).indicators())
     W = random_start(d, q, rng)
     return problem, engine, objective_at(problem, engine, W), W
 

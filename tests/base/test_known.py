@@ -10,9 +10,15 @@ from hypothesis import strategies as st
 from tests.conftest import examples
 
 from altclust import InputError, Known
-from altclust.base.known import WIDTH, Levels, is_measured, known_arrays, known_frame, read_known, standardised
+from altclust.base.given import WIDTH, Levels, standardised
+from altclust.base.known import is_measured, known_frame, read_given
 
 RNG = np.random.default_rng(0)
+
+
+def features(given, n):
+    (A,) = read_given(given, n).each(np.asarray, np.asarray)
+    return A
 
 
 @given(seed=st.integers(0, 1000), n=st.integers(20, 400), ties=st.booleans())
@@ -22,7 +28,7 @@ def test_features_are_a_factor_of_the_gaussian_kernel(seed, n, ties):
     values = rng.lognormal(0, 2, n)
     values = np.ceil(values) if ties else values
     values[0] += 1e3  # at least two
-    (A,) = known_arrays(Known.measurement(values).columns(n))
+    A = features(Known.measurement(values), n)
     z = standardised(values)
     K = np.exp(-0.5 * ((z[:, None] - z) / WIDTH) ** 2)
     assert abs(np.trace(K - A @ A.T)) <= 1e-3 * n
@@ -32,7 +38,7 @@ def test_features_are_a_factor_of_the_gaussian_kernel(seed, n, ties):
 
 def test_units_change_nothing_and_outliers_little():
     age = RNG.uniform(20, 80, 200)
-    plain, scaled = (known_arrays(read_known(t, 200))[0] for t in (age, 12 * age + 5))
+    plain, scaled = (features(t, 200) for t in (age, 12 * age + 5))
     assert np.allclose(plain @ plain.T, scaled @ scaled.T, atol=1e-6)
     scores = standardised(np.append(age, 1e9))
     assert scores[:200].std() > 0.4  # not all squeezed into one point
@@ -49,13 +55,13 @@ def test_codes_of_other_values_are_those_of_their_interval():
 
 
 def test_codes_of_other_labels_are_those_of_equal_ones():
-    (column,) = read_known(["b", None, "a", "b"] * 5, 20)
-    assert column.levels.codes(["a", "b", "c", None]).tolist() == [1, 0, -1, -1]
-    (numbers,) = read_known([3, 1, -1, 3] * 5, 20)
-    assert numbers.levels.codes([1.0, 3, -1, 2, np.nan]).tolist() == [1, 0, -1, -1, -1]
-    (kernel,) = Known.kernel(np.eye(20)).columns(20)
+    (column,) = read_given(["b", None, "a", "b"] * 5, 20).levels
+    assert column.codes(["a", "b", "c", None]).tolist() == [1, 0, -1, -1]
+    (numbers,) = read_given([3, 1, -1, 3] * 5, 20).levels
+    assert numbers.codes([1.0, 3, -1, 2, np.nan]).tolist() == [1, 0, -1, -1, -1]
+    (kernel,) = Known.kernel(np.eye(20)).read(20).levels
     with pytest.raises(InputError, match="a kernel of the rows of the fit, which says nothing of other rows"):
-        kernel.levels.codes([0, 1])
+        kernel.codes([0, 1])
 
 
 @pytest.mark.parametrize(
@@ -77,23 +83,25 @@ def test_what_counts_as_a_measurement(values, measured):
 def test_a_frame_of_labels_and_measurements():
     frame = pd.DataFrame({"site": list("ab") * 30, "age": RNG.normal(size=60), "year": [2019, 2020, 2021] * 20})
     frame.loc[3, "age"] = np.nan
-    kinds = read_known(frame, 60)
-    assert [str(one.levels) for one in kinds] == ["site: 2 clusters", "age: a measurement", "year: 3 clusters"]
-    site, age, _ = known_arrays(kinds)
-    assert site.ndim == 1
+    found = read_given(frame, 60)
+    assert str(found) == "site: 2 clusters, age: a measurement, year: 3 clusters"
+    assert str(found.measurements) == "age: a measurement"
+    assert len(found.clusterings) == 2
+    site, age, _ = found.each(np.asarray, np.asarray)
+    assert np.array_equal(site, np.arange(60) % 2)
     assert np.isnan(age[3]).all()
     assert np.isfinite(np.delete(age, 3, axis=0)).all()
     stated = [Known.measurement(frame["year"]), frame["site"], Known.labels(frame["age"].fillna(0))]
-    assert [one.levels.kind for one in read_known(stated, 60)] == ["measurement", "labels", "labels"]
+    assert [one.kind for one in read_given(stated, 60).levels] == ["measurement", "labels", "labels"]
     assert list(known_frame(stated).columns) == ["year", "site", "age"]
 
 
 def test_kernels_and_distances():
     Z = RNG.normal(size=(50, 2))
     D = np.linalg.norm(Z[:, None] - Z, axis=2)
-    linear = Known.kernel(Z @ Z.T).columns(50)[0].features
+    linear = features(Known.kernel(Z @ Z.T), 50)
     assert np.allclose(linear @ linear.T, Z @ Z.T, atol=1e-8)
-    close = Known.distances(D).columns(50)[0].features
+    close = features(Known.distances(D), 50)
     width = np.median(D[np.triu_indices(50, 1)]) / 2
     assert np.abs(close @ close.T - np.exp(-0.5 * (D / width) ** 2)).max() < 0.5
     assert known_frame(Known.distances(D)) is None
@@ -115,7 +123,7 @@ def test_kernels_and_distances():
 )
 def test_mistakes_are_told(known, told):
     if isinstance(known, list):
-        assert [one.levels.kind for one in read_known(known, 10)] == ["labels"]
+        assert [one.kind for one in read_given(known, 10).levels] == ["labels"]
         return
     with pytest.raises(InputError, match=told):
-        read_known(known, 10)
+        read_given(known, 10)

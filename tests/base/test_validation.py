@@ -13,7 +13,7 @@ from scipy import sparse
 
 from altclust import KDAC, InputError
 from altclust.base.errors import sentence
-from altclust.base.given_labels import check_given
+from altclust.base.known import read_given
 from altclust.base.sklearn_compat import InvalidParameterError
 
 rng = np.random.default_rng(0)
@@ -173,7 +173,7 @@ def test_more_directions_than_the_rows_span():
 
 
 def codes(labels, n=4):
-    return [c.tolist() for c in check_given(labels, n)]
+    return [c.tolist() for c in read_given(labels, n, "clusterings").clusterings]
 
 
 def test_labels_of_every_kind():

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from tests.conftest import objective_at, random_problem
 
+from altclust.base.given import Given
 from altclust.core.certificate import certify
 from altclust.core.descent import descend
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import KernelObjective, Problem, indicators
+from altclust.core.problem import KernelObjective, Problem
 from altclust.core.solvers import ISM, LBFGS
 
 
@@ -60,7 +61,7 @@ def symmetric_problem(sigma):
     codes = np.zeros(len(X), dtype=int)
     codes[: len(X) // 2] = 1
     problem = Problem(2, 1, 0.0, Gaussian(sigma))
-    engine = DenseEngine(X, problem.kernel, indicators([codes], len(X)))
+    engine = DenseEngine(X, problem.kernel, Given.from_codes(codes).indicators())
     return problem, engine, objective_at(problem, engine, np.array([[1.0], [0.0]])).gamma
 
 

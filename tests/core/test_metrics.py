@@ -23,9 +23,9 @@ def test_overlap_takes_the_nearest_given_and_skips_unknown_rows():
     labels = np.array([0, 0, 1, 1])
     same = np.array([1, 1, 0, -1])
     other = np.array([0, 1, 0, 1])
-    assert overlap(labels, [other]) == pytest.approx(0)
-    assert overlap(labels, [other, same]) == pytest.approx(1)
-    assert np.isnan(overlap(labels, []))
+    assert overlap(labels, other) == pytest.approx(0)
+    assert overlap(labels, np.column_stack([other, same])) == pytest.approx(1)
+    assert np.isnan(overlap(labels, None))
 
 
 def test_hsic_is_the_trace_formula_and_sees_what_correlation_misses():

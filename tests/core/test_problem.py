@@ -6,21 +6,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import examples
 
+from altclust.base.given import Given
 from altclust.core.coordinates import Coordinates
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import SpectralStart, spectral_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Problem, coordinates, indicators, row_space
+from altclust.core.problem import Problem, coordinates, row_space
 
 
 def test_indicators_are_the_centred_one_hot_columns():
     codes = np.array([0, 1, 1, 0, 2, 2, 2])
     Y = np.eye(3)[codes]
     H = np.eye(7) - 1 / 7
-    assert np.allclose(indicators([codes], 7, "paper"), H @ Y)
-    assert np.allclose(indicators([codes], 7), H @ Y / np.sqrt(Y.sum(axis=0)))
-    assert indicators([codes, codes % 2], 7).shape == (7, 5)
-    assert indicators([], 7).shape == (7, 0)
+    assert np.allclose(Given.from_codes(codes).indicators("paper"), H @ Y)
+    assert np.allclose(Given.from_codes(codes).indicators(), H @ Y / np.sqrt(Y.sum(axis=0)))
+    assert Given.from_codes(codes, codes % 2).indicators().shape == (7, 5)
+    assert Given.nothing(7).indicators().shape == (7, 0)
 
 
 def test_unknown_labels_put_no_penalty_on_their_rows():
@@ -28,10 +29,10 @@ def test_unknown_labels_put_no_penalty_on_their_rows():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 40)
     codes[:7] = -1
-    Y = indicators([codes], 40)
+    Y = Given.from_codes(codes).indicators()
     assert np.all(Y[:7] == 0)
     assert np.allclose(Y[7:].sum(axis=0), 0)
-    known = indicators([codes[7:]], 33)
+    known = Given.from_codes(codes[7:]).indicators()
     assert np.allclose(Y[7:], known)
 
 
@@ -63,7 +64,7 @@ def test_spectral_start_is_phi_with_a_kernel_of_ones():
     X -= X.mean(axis=0)
     codes = rng.integers(0, 2, n)
     problem = Problem(2, 2, 0.7, Gaussian(2.0))
-    start = spectral_start(problem, DenseEngine(X, problem.kernel, indicators([codes], n, "paper")))
+    start = spectral_start(problem, DenseEngine(X, problem.kernel, Given.from_codes(codes).indicators("paper")))
     U, Y, H = start.embedding.U, np.eye(2)[codes], np.eye(n) - 1 / n
     gamma = H @ (U @ U.T - 0.7 * Y @ Y.T) @ H / n
     differences = X[:, None] - X[None]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from altclust.base.given import Given
 from altclust.core import reduced
 from altclust.core.descent import descend
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import Problem, indicators
+from altclust.core.problem import Problem
 from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers import LBFGS, Status, first_order_residual
 from altclust.core.solvers.grassmann import orthonormal
@@ -19,7 +20,7 @@ from altclust.datasets import views
 def rows(n=120, noise=4, seed=1):
     data = views(n, ("blobs", "blobs"), (3, 3), noise_columns=noise, random_state=seed)
     X = data.X - data.X.mean(axis=0)
-    return X / X.std(axis=0), indicators([data.given], n), data
+    return X / X.std(axis=0), Given.from_codes(data.given).indicators(), data
 
 
 def start(X, q=2, seed=0):

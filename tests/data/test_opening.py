@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError, ViewDiscovery, open_rows
+from altclust.base.given import Given
 from altclust.core.guess import Guess
 from altclust.data.rows import ArrayRows
 
@@ -117,7 +118,7 @@ def test_given_clusters_that_the_sample_lacks():
     X, _, _ = table(300)
     codes = np.where(np.arange(300) % 3 == 1, 3, np.arange(300) % 3)  # 0, 2 and 3
     X = X - X.mean(axis=0)
-    guess = Guess.fit(X, [codes], np.zeros_like(X))
+    guess = Guess.fit(X, Given.from_codes(codes), np.zeros_like(X))
     assert guess.weights[0].shape == (4, 4)
     effects = np.eye(5, 4)
     assert set(np.flatnonzero(guess.effect(X, [effects]).any(axis=0))) <= {0, 2, 3}

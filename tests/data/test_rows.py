@@ -12,6 +12,7 @@ from scipy import sparse
 
 from altclust import InputError, open_rows
 from altclust.base.backend import host, like
+from altclust.base.given import Given
 from altclust.data import opening as sources
 from altclust.data.dask_rows import DaskRows
 from altclust.data.rows import ArrayRows, BlockOptions, SparseRows
@@ -82,10 +83,9 @@ def test_sums_and_answers_are_those_of_one_array(source, step, X, tmp_path):
     codes = np.random.default_rng(1).integers(0, 3, (N, 2))
     table, shift = make(source, X, tmp_path), np.arange(3.0)
     assert (table.n, table.d) == (N, D)
-    coded, levels = table.encode(codes)
-    clusters = [one.size for one in levels]
-    _, own = coded.take(np.arange(N))
-    assert clusters == [3, 3]
+    coded = table.encode(codes)
+    own = coded.take(np.arange(N))[1].codes
+    assert [one.size for one in coded.given.levels] == [3, 3]
     expected, found = sums(X, own, shift), coded.total(sums, shift, step=step)
     answers = np.asarray(coded.each(norms, shift, step=step))
     rows_out = np.asarray(coded.each(doubled, step=step, columns=2))
@@ -101,13 +101,13 @@ def test_sums_and_answers_are_those_of_one_array(source, step, X, tmp_path):
 def test_take_brings_rows_and_their_codes_in_order(source, X, tmp_path):
     labels = np.random.default_rng(2).integers(0, 4, N)
     indices = np.array([0, 1, 99, 100, 169, 170, 171, 400, 401, 1036])
-    coded, _ = make(source, X, tmp_path).encode(labels)
-    some, codes = coded.take(indices)
+    coded = make(source, X, tmp_path).encode(labels)
+    some, given = coded.take(indices)
     assert type(some) is np.ndarray
     assert np.array_equal(some, X[indices])
-    assert codes.shape == (10, 1)
-    every = coded.take(np.arange(N))[1][:, 0]
-    assert np.array_equal(codes[:, 0], every[indices])
+    assert given.codes.shape == (10, 1)
+    every = coded.take(np.arange(N))[1].codes[:, 0]
+    assert np.array_equal(given.codes[:, 0], every[indices])
     assert np.array_equal(pd.crosstab(every, labels).to_numpy().astype(bool).sum(axis=0), [1] * 4)
 
 
@@ -120,10 +120,9 @@ def test_labels_of_any_kind_become_codes(source, X, tmp_path):
     given = np.column_stack([text, numbers])
     if source in ("dask", "frame"):
         given = pytest.importorskip("dask.array").from_array(given, chunks=(300, 1))
-    coded, levels = make(source, X, tmp_path).encode(given)
-    clusters = [one.size for one in levels]
-    codes = np.asarray(coded.take(np.arange(N))[1])
-    assert clusters == [3, 2]
+    coded = make(source, X, tmp_path).encode(given)
+    codes = coded.take(np.arange(N))[1].codes
+    assert [one.size for one in coded.given.levels] == [3, 2]
     assert np.array_equal(codes[:, 0] == -1, [label is None for label in text])
     assert np.array_equal(codes[:, 1] == -1, [not value > 0 for value in numbers])
     for column, labels in zip(codes.T, (text, numbers), strict=True):
@@ -141,9 +140,9 @@ def positive(X, codes):
 def test_labels_are_counted_in_each_code_of_what_is_given(source, X, tmp_path):
     rng = np.random.default_rng(5)
     given = np.column_stack([rng.choice(["a", "b", "c"], N).astype(object), rng.choice([1, 2, None], N)])
-    coded, levels = make(source, X, tmp_path).encode(given)
-    found = coded.crossed(coded.each(positive), [one.size for one in levels], 2)
-    for counts, one, column in zip(found, levels, given.T, strict=True):
+    coded = make(source, X, tmp_path).encode(given)
+    found = coded.crossed(coded.each(positive), 2)
+    for counts, one, column in zip(found, coded.given.levels, given.T, strict=True):
         assert counts.shape == (2, one.size)
         for label, code in np.ndindex(counts.shape):
             assert counts[label, code] == np.sum((X[:, 0] > 0) == label, where=column == one.labels[code])
@@ -153,13 +152,13 @@ def test_labels_are_counted_in_each_code_of_what_is_given(source, X, tmp_path):
 def test_other_rows_get_the_codes_of_the_same_labels_and_intervals(source, X, tmp_path):
     rng = np.random.default_rng(6)
     towns, ages = rng.choice(["Rome", "Oslo"], N).astype(object), rng.uniform(20, 80, N)
-    _, levels = ArrayRows(X).encode(pd.DataFrame({"town": towns, "age": ages}))
+    levels = ArrayRows(X).encode(pd.DataFrame({"town": towns, "age": ages})).given.levels
     towns[::9], towns[1::9], ages[::7] = None, "Bern", np.nan
     columns = [towns, ages]
     if source in ("dask", "frame"):
         da = pytest.importorskip("dask.array")
         columns = [da.from_array(one, chunks=250) for one in columns]
-    codes = make(source, X, tmp_path).coded(columns, levels).take(np.arange(N))[1]
+    codes = make(source, X, tmp_path).coded(columns, levels).take(np.arange(N))[1].codes
     assert np.array_equal(codes[:, 0] == -1, [town in (None, "Bern") for town in towns])
     assert set(codes[towns == "Rome", 0]) == {int(np.flatnonzero(levels[0].labels == "Rome")[0])}
     assert np.array_equal(codes[:, 1], levels[1].codes(ages))
@@ -167,7 +166,7 @@ def test_other_rows_get_the_codes_of_the_same_labels_and_intervals(source, X, tm
 
 
 def test_sparse_rows_are_read_in_sparse_blocks(X):
-    table = SparseRows(sparse.csr_array(np.where(X > 1, X, 0.0)), np.arange(N)[:, None] % 3)
+    table = SparseRows(sparse.csr_array(np.where(X > 1, X, 0.0)), Given.from_codes(np.arange(N) % 3))
 
     def largest(X, codes):
         assert sparse.issparse(X)
@@ -175,15 +174,15 @@ def test_sparse_rows_are_read_in_sparse_blocks(X):
 
     expected = np.where(X > 1, X, 0.0).max(axis=1) + 10 * (np.arange(N) % 3)
     assert np.array_equal(table.each(largest, step=9), expected)
-    some, codes = table.take(np.array([2, 900]))
-    assert np.array_equal(some.max(axis=1) + 10 * codes[:, 0], expected[[2, 900]])
+    some, given = table.take(np.array([2, 900]))
+    assert np.array_equal(some.max(axis=1) + 10 * given.codes[:, 0], expected[[2, 900]])
 
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_nothing_given_has_no_codes(source, X, tmp_path):
-    coded, clusters = make(source, X, tmp_path).encode(None)
-    assert clusters == []
-    assert coded.codes.shape == (N, 0)
+    given = make(source, X, tmp_path).encode(None).given
+    assert not given
+    assert given.codes.shape == (N, 0)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -227,8 +226,7 @@ def test_results_do_not_depend_on_the_number_of_threads(X, monkeypatch, tmp_path
         monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100, threads=threads))
         table = make("npy", X, tmp_path)
         shift = np.full(3, 0.1)
-        codes = np.arange(N)[:, None] % 3
-        coded = table.with_codes(codes)
+        coded = table.beside_given(Given.from_codes(np.arange(N) % 3))
         found.append((*coded.total(sums, shift, step=9), coded.each(norms, shift, step=9)))
     for others in found[1:]:
         for a, b in zip(found[0], others, strict=True):

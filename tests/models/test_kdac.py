@@ -19,12 +19,13 @@ from tests.conftest import examples, objective_at, random_problem, some
 from threadpoolctl import threadpool_limits
 
 from altclust import ISM, KDAC, InputError, Newton
+from altclust.base.given import Given
 from altclust.core.alternation import solve
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import spectral_start
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import Problem, indicators
+from altclust.core.problem import Problem
 from altclust.core.solvers import Status, subspace_distance
 from altclust.datasets import growth, moons, views
 
@@ -237,7 +238,7 @@ def test_converged_means_that_one_more_step_hardly_moves():
         X, known, _ = two_views(some(120, 240), seed=seed)
         X = X - X.mean(axis=0)
         problem = Problem(2, 2, 1.0, Gaussian(sigma))
-        engine = DenseEngine(X, problem.kernel, indicators([known], len(X)))
+        engine = DenseEngine(X, problem.kernel, Given.from_codes(known).indicators())
         start = spectral_start(problem, engine)
         result = solve(problem, engine, ISM(), start.vectors[:, :2], start.embedding, rng=np.random.default_rng(0))
         if result.status is Status.CONVERGED:

@@ -16,11 +16,11 @@ from altclust.apps.cli.main import app
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import open_table
+from altclust.base.given import Given
 from altclust.base.keep import check_keep
 from altclust.core.engines import DenseEngine, FamilyEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.metrics import nmi
-from altclust.core.problem import indicators
 from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.report import summarise
@@ -134,7 +134,7 @@ def test_columns_are_those_of_the_kernel_without_what_is_given():
     expected = H @ same @ H
     assert np.allclose(K[np.ix_(rows, rows)], 2 * expected / np.linalg.norm(expected, 2))
     assert np.allclose(np.delete(K, rows, axis=0), 0)
-    Y = indicators([given], 90)
+    Y = Given.from_codes(given).indicators()
     without, s = keep.columns(Y)
     assert np.allclose(Y.T @ without, 0)
     assert np.allclose(without.T @ without, np.eye(len(s)))
@@ -147,7 +147,7 @@ def test_the_gradient_of_one_objective_matches_finite_differences(rough):
     rng = np.random.default_rng(0)
     X, given, _, weak = two_views(60)
     X = X - X.mean(axis=0)
-    Y = indicators([given], 60)
+    Y = Given.from_codes(given).indicators()
     keep = check_keep(every(weak, 3), 60, 1.0).columns(Y)
     objective = ReducedObjective(X, Y, Gaussian(1.5), 2, 1.0, keep=keep)
     W = orthonormal(rng.normal(size=(3, 2)))
@@ -163,7 +163,7 @@ def test_the_gradient_of_one_objective_matches_finite_differences(rough):
 def test_engines_agree_on_the_weights():
     X, given, _, weak = two_views(60)
     X = X - X.mean(axis=0)
-    Y = indicators([given], 60)
+    Y = Given.from_codes(given).indicators()
     B, s = check_keep(every(weak, 3), 60, 1.0).columns(Y)
     W = orthonormal(np.random.default_rng(0).normal(size=(3, 2)))
     values = []

@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from altclust import KDAC, Known, ViewDiscovery, tune
-from altclust.base.known import known_arrays, read_known
-from altclust.core.metrics import dependence, nmi, overlap
-from altclust.core.problem import remove_given
+from altclust.base.known import read_given
+from altclust.core.metrics import nmi, overlap
 
 FIXED = {"sigma": 2.0, "n_components": 2, "random_state": 0}
 
@@ -40,24 +40,22 @@ def test_residuals_do_not_depend_on_the_measurement(bend):
     t = rng.uniform(-1, 1, 300)
     X = np.outer(bend(t), [3.0, -2.0]) + 0.01 * rng.normal(size=(300, 2))
     X -= X.mean(axis=0)
-    left = remove_given(X, known_arrays(read_known(t, 300)))
+    left = read_given(t, 300).subtracted_from(X)
     assert left.std() < 0.01 * X.std() + 0.01
 
 
 def test_dependence():
     rng = np.random.default_rng(0)
     t = rng.normal(size=400)
-    features = known_arrays(read_known(t, 400))[0]
-    assert dependence((t > 0).astype(int), features)[0] > 0.85
-    assert dependence((np.abs(t) > 0.7).astype(int), features)[0] > 0.75  # not linear
-    p_values = [dependence(rng.integers(0, 3, 400), features) for _ in range(200)]
-    assert np.mean([value for value, _ in p_values]) < 0.01  # chance is subtracted
-    assert 0.01 <= np.mean([p <= 0.05 for _, p in p_values]) <= 0.1
+    assert overlap((t > 0).astype(int), t) > 0.85
+    assert overlap((np.abs(t) > 0.7).astype(int), t) > 0.75  # not linear
+    given, chance = read_given(t, 400), rng.integers(0, 3, (200, 400))
+    assert np.mean([given.overlap(labels) for labels in chance]) < 0.01  # chance is subtracted
+    assert 0.01 <= np.mean([given.overlap_p_value(labels) <= 0.05 for labels in chance]) <= 0.1
     t[:50] = np.nan
-    features = known_arrays(read_known(t, 400))[0]
     labels = np.where(np.isnan(t), rng.integers(0, 2, 400), t > 0).astype(int)
-    assert dependence(labels, features)[0] > 0.85
-    assert overlap(labels, [features, labels % 2]) == pytest.approx(1.0)
+    assert overlap(labels, t) > 0.85
+    assert overlap(labels, pd.DataFrame({"t": t, "half": labels % 2})) == pytest.approx(1.0)
 
 
 def test_mixed_with_labels_and_unknown_values():
@@ -138,3 +136,19 @@ def test_views_and_tune_take_measurements():
     assert views.views_[1].known_ == "given: a measurement, view 1: 2 clusters"
     tuning = tune(X, t, n_clusters=2)
     assert tuning.table["overlap"].between(0, 1).all()
+
+
+def test_a_measurement_of_sparse_rows_is_subtracted_from_them_as_from_dense_ones(tmp_path):
+    rng = np.random.default_rng(0)
+    age, hidden = rng.normal(size=300), rng.integers(0, 2, 300)
+    X = 0.5 * rng.normal(size=(300, 6)) + np.outer(age, [6, 3, 2, 0, 0, 0]) + np.outer(hidden, [0, 3, -3, 0, 0, 0])
+    X[np.abs(X) < 0.1] = 0
+    rows = sparse.csr_array(X)
+    model = KDAC(2, sigma=2.0, subtract_given=True, random_state=0).fit(rows, Known.measurement(age))
+    assert nmi(model.labels_, hidden) > 0.9
+    model.save(tmp_path / "model.npz")
+    for one in (model, KDAC.load(tmp_path / "model.npz")):
+        assert np.array_equal(one.predict(rows, age), model.labels_)
+        assert np.allclose(one.transform(rows, age), one.transform(X, age))
+        other = one.transform(rows, -age)  # the same rows, if they had another age
+        assert np.abs(other - one.transform(rows, age)).max() > 1

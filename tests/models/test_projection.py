@@ -11,10 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 from altclust import InputError, KernelProjection, Known
-from altclust.base.known import known_arrays, read_known
+from altclust.base.known import read_given
 from altclust.core.kernel_choice import KERNELS
-from altclust.core.metrics import dependence
-from altclust.core.problem import indicators
+from altclust.core.metrics import overlap
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 5))
@@ -55,9 +54,9 @@ def test_what_is_known_is_avoided():
         KernelProjection(1).fit(moved, kind),
         KernelProjection(1, novelty_weight=3).fit(moved, kind, known=batch),
     )
-    age = known_arrays(read_known(Known.measurement(free.transform(moved).ravel()), 240))[0]
-    assert dependence(batch, age)[0] < 0.1
-    assert dependence(kind, age)[0] > 0.4
+    age = Known.measurement(free.transform(moved).ravel())
+    assert overlap(batch, age) < 0.1
+    assert overlap(kind, age) > 0.4
     assert abs(free.components_[0, 1]) > abs(plain.components_[0, 1])
     measured = KernelProjection(1, novelty_weight=3).fit(moved, kind, known=pd.DataFrame({"dose": moved[:, 0]}))
     assert abs(measured.components_[0, 0]) < 0.5
@@ -67,7 +66,7 @@ def test_unknown_targets_do_not_count():
     y = (X[:, 2] > 0).astype(float)
     some = np.where(RNG.random(240) < 0.5, y, np.nan)
     assert abs(KernelProjection(1).fit(X, some).components_[0, 2]) > 0.9
-    assert np.allclose(indicators(known_arrays(read_known(some, 240)), 240)[np.isnan(some)], 0)
+    assert np.allclose(read_given(some, 240).indicators()[np.isnan(some)], 0)
 
 
 def test_without_a_target_the_clusters_are_shown():

@@ -19,9 +19,7 @@ from tests.conftest import examples
 from threadpoolctl import threadpool_limits
 
 from altclust import KDAC, InputError, Known
-from altclust.base.known import with_features
 from altclust.core.metrics import nmi
-from altclust.core.problem import remove_given
 from altclust.core.solvers import subspace_distance
 from altclust.data.rows import ArrayRows, BlockOptions
 from altclust.data.sums import given_effects
@@ -395,12 +393,12 @@ def test_all_views_label_all_rows_and_are_saved(tmp_path):
 
 def left_of(X, given):
     """What the effects of what is given, from sums in blocks, leave of the centred rows."""
-    rows, levels = ArrayRows(X).encode(given)
+    rows = ArrayRows(X).encode(given)
     left = X - X.mean(axis=0)
-    for effects, codes in zip(given_effects(rows, np.median(X[:50], axis=0), levels), rows.codes.T, strict=True):
+    for effects, codes in zip(given_effects(rows, np.median(X[:50], axis=0)), rows.given.codes.T, strict=True):
         assert not effects[-1].any()  # of what is unknown
         left = left - effects[codes]
-    return left, [with_features(codes, one.table) for codes, one in zip(rows.codes.T, levels, strict=True)]
+    return left, rows.given
 
 
 @pytest.mark.parametrize("kind", ["labels", "two columns", "nested columns", "unknown", "a measurement", "both"])
@@ -422,8 +420,8 @@ def test_effects_are_those_of_a_regression(kind, seed):
         "a measurement": t,
         "both": pd.DataFrame({"age": t, "site": some}),
     }[kind]
-    left, features = left_of(X, known)
-    assert np.allclose(left, remove_given(X - X.mean(axis=0), features), atol=1e-8)
+    left, read = left_of(X, known)
+    assert np.allclose(left, read.subtracted_from(X - X.mean(axis=0)), atol=1e-8)
     if kind == "labels":
         assert np.allclose([left[fine == code].mean(axis=0) for code in range(4)], 0, atol=1e-10)
 
@@ -431,9 +429,9 @@ def test_effects_are_those_of_a_regression(kind, seed):
 def test_a_huge_offset_leaves_the_digits():
     X, known, hidden = blobs(1000)
     far = X + 1e9
-    left, _ = left_of(far, known)
+    left, read = left_of(far, known)
     exact = far - 1e9
-    assert np.allclose(left, remove_given(exact - exact.mean(axis=0), [known]), atol=1e-6)
+    assert np.allclose(left, read.subtracted_from(exact - exact.mean(axis=0)), atol=1e-6)
     model = KDAC(**FIXED).fit(far, known)
     assert nmi(model.labels_, hidden) > 0.95
     assert np.array_equal(model.predict(far), model.labels_)

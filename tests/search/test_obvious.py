@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from altclust.base.given import Given
 from altclust.datasets import penguins
 from altclust.search.obvious import reproduced_by
 
@@ -117,11 +118,11 @@ def test_values_within_given_clusters_are_obvious_as_well():
     table = np.column_stack([a, b, rng.standard_normal(300)])
     labels = np.where((a == 0) & (b == 1) & (given == 2), 4, 2 * a + b)
     assert reproduced_by(labels, table) is None
-    found = reproduced_by(labels, table, given=[given])
+    found = reproduced_by(labels, table, given=Given.from_codes(given))
     assert found.columns == ("column 0", "column 1")
     assert found.few_valued
     assert found.sentence == "These clusters are a cross table of column 0 and column 1, within the given clusters."
-    assert reproduced_by(rng.integers(0, 3, 300), table, given=[given]) is None
+    assert reproduced_by(rng.integers(0, 3, 300), table, given=Given.from_codes(given)) is None
 
 
 def test_numbers_that_go_together_are_no_obvious_group_unless_one_is_exact():

@@ -6,10 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from altclust.base.given import Given
 from altclust.core.kernels import Gaussian
 from altclust.core.lloyd import best_lloyd
 from altclust.core.metrics import nmi
-from altclust.core.problem import indicators, remove_given
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
 from altclust.search.discriminants import alternate_discriminants, joined_discriminants
@@ -21,7 +21,7 @@ from altclust.search.spec import SearchSpec, Spec
 
 def question(n=100, shapes=("blobs", "blobs"), clusters=(2, 2), seed=0, **kwargs):
     data = views(n, shapes, clusters, random_state=seed)
-    return SearchSpec(data.X, [data.given], Spec(**kwargs)), data
+    return SearchSpec(data.X, Given.from_codes(data.given), Spec(**kwargs)), data
 
 
 @cache
@@ -65,7 +65,9 @@ def test_independent_directions_find_the_plane_that_tells_nothing_of_what_is_giv
     found, left = [], []
     for seed in range(4):
         data = views(300, ("blobs", "rings"), (2, 2), noise_columns=4, random_state=seed)
-        W = independent_directions(data.X, [data.labels[f"view_{given + 1}"]], 2, np.random.default_rng(0))
+        W = independent_directions(
+            data.X, Given.from_codes(data.labels[f"view_{given + 1}"]), 2, np.random.default_rng(0)
+        )
         assert np.allclose(W.T @ W, np.eye(2), atol=1e-10)
         found.append(np.sum(W[sought] ** 2) / 2)
         left.append(np.sum(W[avoided] ** 2) / 2)
@@ -92,8 +94,8 @@ def test_proposals_leave_open_only_what_is_open():
     assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
     assert left(subtract_given=False) == {"direct", *shapes}
     assert left(whitening=1.0) == {"whitened"}
-    assert {one.source for one in proposals(replace(asked, given=[]))} == always
-    few = replace(asked, X=asked.X[:4], given=[asked.given[0][:4]])
+    assert {one.source for one in proposals(replace(asked, given=Given.nothing(300)))} == always
+    few = replace(asked, X=asked.X[:4], given=asked.given.take(slice(4)))
     assert {one.n_clusters for one in proposals(few)} == {2}
     assert {one.source for one in proposals(replace(asked, columns=np.eye(6, 2)))} == always | {"columns"}
 
@@ -138,7 +140,7 @@ def test_components_with_light_tails_come_first():
 
 def test_a_subspace_with_light_tails_is_a_minimum_and_avoids_what_is_given():
     data = views(300, ("moons", "rings"), random_state=6)
-    rng, known = np.random.default_rng(0), indicators([data.given], 300)
+    rng, known = np.random.default_rng(0), Given.from_codes(data.given).indicators()
     start = orthonormal(np.eye(6)[:, 2:4] + 0.2 * rng.standard_normal((6, 2)))
     found, tail = light_tailed_subspace(data.X, start, known)
     assert np.linalg.svd(found[2:4])[1].min() > 0.9  # the plane of the rings
@@ -154,7 +156,7 @@ def test_a_subspace_with_light_tails_is_never_worse_than_the_start():
         X, given = rng.standard_t(3, (400, 6)), rng.integers(0, 2, 400)
         X -= X.mean(axis=0)
         start = orthonormal(rng.standard_normal((6, 2)))
-        tail = light_tailed_subspace(X, start, indicators([given], 400))[1]
+        tail = light_tailed_subspace(X, start, Given.from_codes(given).indicators())[1]
         assert tail <= penalised_tail(X, start, given) + 1e-9
 
 
@@ -202,7 +204,7 @@ def test_a_fixed_sigma_is_a_single_trial(residual, source):
     asked, _ = question(n_clusters=2, sigma=0.8, subtract_given=residual)
     found = fit_proposal(asked, Proposal(source, 2), 0)
     assert found.sigma == 0.8
-    rows = remove_given(asked.X, asked.given) if residual else asked.X
+    rows = asked.given.subtracted_from(asked.X) if residual else asked.X
     values = normalised_spectrum(rows @ found.W, 0.8)
     assert np.allclose(found.spectrum, values[: len(found.spectrum)], atol=1e-8)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from altclust.base.given import Given
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
 from altclust.search.halves import found_again
@@ -23,7 +24,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def spec(data):
-    return SearchSpec(data.X, [data.given])
+    return SearchSpec(data.X, Given.from_codes(data.given))
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_contrast_and_mixture_see_clusters_and_not_a_cut_cloud():
 def test_a_large_gain_counts_less_and_less_but_without_a_limit():
     rng = np.random.default_rng(0)
     codes = np.repeat(np.arange(20), 15)
-    spec = SearchSpec(10 * rng.standard_normal((20, 8))[codes] + rng.standard_normal((300, 8)), [])
+    spec = SearchSpec(10 * rng.standard_normal((20, 8))[codes] + rng.standard_normal((300, 8)), Given.nothing(300))
     trial = replace(fit_proposal(spec, Proposal("residual", 20), 0), labels=codes)
     few = replace(trial, labels=codes // 5, n_clusters=4)
     many, halves = scores(spec, [trial, few], np.random.default_rng(0))["mixture"]
@@ -67,7 +68,8 @@ def test_a_contrast_counts_from_where_clusters_no_longer_overlap_up_to_a_limit()
     codes = np.repeat([0, 1], 100)
     found = []
     for apart in (1, 2.2, 12):
-        spec = SearchSpec(np.column_stack([apart * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2)), [])
+        X = np.column_stack([apart * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2))
+        spec = SearchSpec(X, Given.nothing(200))
         trial = replace(fit_proposal(spec, Proposal("residual", 2), 0), W=np.eye(2, 1), labels=codes, sigma=1.0)
         found.append(scores(spec, [trial], np.random.default_rng(0)).iloc[0])
     assert found[0]["contrast"] < 1.5 < found[1]["contrast"] < 3 < found[2]["contrast"]
@@ -78,7 +80,7 @@ def test_gaps_between_rounded_values_are_not_found_again():
     """A cut between two atoms of rounded values: in other rows the kernel cuts elsewhere."""
     rng = np.random.default_rng(0)
     X = np.column_stack([np.round(rng.standard_normal(300), 1), rng.standard_normal((300, 3))])
-    spec = SearchSpec(X - X.mean(axis=0), [])
+    spec = SearchSpec(X - X.mean(axis=0), Given.nothing(300))
     assert found_again(spec, fit_proposal(spec, Proposal("thinner", 2), 0), 0) < 0.3
 
 
@@ -152,16 +154,16 @@ def test_small_clusters_among_many_are_no_outliers(spec, trials):
 def test_clusters_are_found_again_and_a_cut_through_a_cloud_is_not(spec, data, trials):
     best = trials[menu(trials, rank(spec, trials, 0))[0]]
     assert found_again(spec, best, 0) > 0.9
-    cloud = SearchSpec(np.random.default_rng(1).standard_normal((120, 6)), [data.given])
+    cloud = SearchSpec(np.random.default_rng(1).standard_normal((120, 6)), Given.from_codes(data.given))
     trial = fit_proposal(cloud, Proposal("residual", 3), 0)
     assert found_again(cloud, trial, 0) < 0.6
-    assert found_again(replace(cloud, X=cloud.X[:30], given=[data.given[:30]]), trial, 0) == 0
+    assert found_again(replace(cloud, X=cloud.X[:30], given=cloud.given.take(slice(30))), trial, 0) == 0
 
 
 def test_a_few_columns_among_hundreds_stand_out():
     data = views(600, ("blobs", "blobs"), (3, 3), noise_columns=300, random_state=0)
     X = data.X - data.X.mean(axis=0)
-    subspace, columns = screen(X, [data.given], 0)
+    subspace, columns = screen(X, Given.from_codes(data.given), 0)
     assert np.allclose(subspace.T @ subspace, np.eye(subspace.shape[1]), atol=1e-8)
     chosen = np.flatnonzero(np.abs(subspace @ columns).sum(axis=1) > 1e-9)
     assert len(chosen) == columns.shape[1] <= 14

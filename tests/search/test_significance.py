@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import some
 
 from altclust import KDAC, InputError
+from altclust.base.given import Given
 from altclust.datasets import views
 from altclust.search import halves
 from altclust.search.halves import Carried
@@ -142,7 +143,7 @@ def test_noise_beside_what_is_given_is_not(kind, few_draws):
 
 def test_progress_counts_the_halves():
     data = views(100, random_state=0)
-    spec = SearchSpec(data.X, [data.given], Spec(3, sigma=1.0))
+    spec = SearchSpec(data.X, Given.from_codes(data.given), Spec(3, sigma=1.0))
     seen = []
     few = AssessOptions(splits=2, draws=9)
     fixed = "fixed"
@@ -172,7 +173,7 @@ def test_many_clusters_are_tested_with_more_rows_than_few_are():
     data = views(120, ("blobs", "blobs"), (4, 2), random_state=0)
     model = KDAC(4, n_components=2, sigma=1.0, random_state=0).fit(data.X)
     few = AssessOptions(rows=60, splits=1, draws=19)
-    spec = SearchSpec(data.X - data.X.mean(axis=0), [], Spec(n_clusters=4, sigma=1.0))
+    spec = SearchSpec(data.X - data.X.mean(axis=0), Given.nothing(120), Spec(n_clusters=4, sigma=1.0))
     assert not np.isnan(assess(spec, model.labels_, "fixed", few, rng=np.random.default_rng(0)).p_value)
 
 

@@ -8,6 +8,7 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
+from altclust.base.given import Given
 from altclust.datasets import penguins
 from altclust.search.witnesses import find_witnesses, holm
 
@@ -57,7 +58,7 @@ def test_a_column_that_only_follows_the_given_clusters_is_no_witness(rng):
     labels = np.where(rng.random(N) < 0.7, given, rng.integers(0, 3, N))  # overlaps with what is given
     others = pd.DataFrame({"island": given, "weight": 5.0 * given + rng.normal(size=N)})
     assert names(find_witnesses(labels, others, rng=rng)) == {"island", "weight"}
-    assert find_witnesses(labels, others, [given], rng=rng) == ()
+    assert find_witnesses(labels, others, Given.from_codes(given), rng=rng) == ()
 
 
 def test_the_level_holds_for_many_columns_of_noise(rng, labels):
@@ -66,7 +67,7 @@ def test_the_level_holds_for_many_columns_of_noise(rng, labels):
     for _ in range(20):
         others = pd.DataFrame(rng.normal(size=(N, 10)) + given[:, None])
         others["text"] = rng.choice(list("abcdef"), N)
-        false += bool(find_witnesses(rng.permutation(labels), others, [given], rng=rng))
+        false += bool(find_witnesses(rng.permutation(labels), others, Given.from_codes(given), rng=rng))
     assert false <= 3
 
 
@@ -114,7 +115,7 @@ def test_the_sex_of_the_penguins_confirms_a_view_by_sex(rng):
     table = penguins(as_frame=True).dropna()
     labels = (table.groupby("species").body_mass_g.rank(pct=True) > 0.5).astype(int).to_numpy()
     others = table[["island", "sex", "year"]].assign(nonsense=rng.choice(list("abc"), len(table)))
-    found = find_witnesses(labels, others, [pd.factorize(table.species)[0]], rng=rng)
+    found = find_witnesses(labels, others, Given.from_codes(pd.factorize(table.species)[0]), rng=rng)
     assert names(found) == {"sex"}
 
 

@@ -11,29 +11,6 @@ from scipy import sparse
 from .errors import InputError, one_line, short_repr
 
 
-def check_given(given: Any, n: int) -> list[np.ndarray]:
-    """Given clusterings as integer codes.
-
-    Parameters
-    ----------
-    given : None, labels of shape (n,), or several columns of labels of shape (n, m)
-        Strings, numbers, categories; NaN, None and −1 are unknown.
-    n : int
-        Rows of the table.
-
-    Returns
-    -------
-    list of int arrays, shape (n,)
-        Codes 0, 1, …; −1 is unknown.
-    """
-    if given is None:
-        return []
-    frame = given_frame(given)
-    if len(frame) != n:
-        raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
-    return [label_codes(frame.iloc[:, j], j, frame.shape[1], n)[0] for j in range(frame.shape[1])]
-
-
 def given_frame(given: Any) -> pd.DataFrame:
     """Given clusterings as the columns of a frame, with their own names if they have any."""
     try:
@@ -64,13 +41,12 @@ def _frame(given: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names)
 
 
-def label_codes(column: pd.Series, j: int, count: int, n: int, shared: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """The codes of column j of `count` columns of labels, shape (n,), and the label of each code.
+def label_codes(column: pd.Series, where: str = "given", shared: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """The codes of a column of labels, shape (n,), and the label of each code; where is its name in messages.
 
     By default, many labels must be shared by several rows.
     """
-    where = "given" if count == 1 else f"given, column {j},"
-    codes = np.full(n, -1, dtype=np.int64)
+    codes = np.full(len(column), -1, dtype=np.int64)
     known: Any
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":  # fast path for millions of numbers
         numbers = column.to_numpy()

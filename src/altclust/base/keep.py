@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from .backend import Array
 from .errors import InputError
-from .given_labels import check_given
+from .known import read_given
 
 ROUNDING = 1e-9
 
@@ -139,7 +139,7 @@ def check_keep(keep: Any, n: int, weight: float) -> Keep | None:
 def _labelled(keep: Any, n: int, weight: float) -> Keep:
     """Rows with the same label belong together, those with different labels apart."""
     try:
-        columns = check_given(keep, n)
+        columns = read_given(keep, n, "clusterings").clusterings
     except InputError as error:
         raise InputError(str(error).replace("given", "keep", 1)) from error
     if len(columns) != 1:

@@ -1,110 +1,21 @@
-"""What is known about rows: labels, measurements, kernels and distances, all as codes with features.
-
-A measurement is a number: age, size, a score. Its Gaussian kernel is a low-rank product, K = A Aᵀ, whose rows depend
-only on the value; so a measurement is a column of codes, as labels are, and a table with the features of each code.
-Values are standardised first, with logarithmic tails, so that units and a few large values change little.
-"""
+"""What people pass as given: labels, measurements, kernels and distances, and how it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import eigh
+from array_api_compat import is_torch_array
 
-from .backend import Array
+from .backend import Array, host
 from .errors import InputError
+from .given import Given, Levels, factor
 from .given_labels import given_frame, label_codes
 
 MOST_NUMBERED = 30  # different whole numbers that may be labels, whatever they are
 MOST_FRACTIONS = 12  # different other numbers that may be labels
-CELLS = 512  # intervals of equal width, into which values are rounded
-QUARTILES = 1.35  # distance between the quartiles of a Gaussian, in standard deviations
-WIDTH = 0.5  # of the Gaussian kernel, where the standard deviation is 1
-LEFT_OUT = 1e-5  # share of the trace of a kernel that its factor leaves out
-MOST_FEATURES = 30
-
-
-@dataclass(frozen=True)
-class Levels:
-    """What the codes of one known column mean, for its own rows and for others.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"labels", "measurement", "kernel", "distances"}
-    size : int
-        Number of codes.
-    table : array, shape (size, m), or None
-        Features A of each code: A Aᵀ is the kernel of a measurement or of a matrix. None for labels.
-    labels : array, shape (size,), or None
-        The label of each code.
-    edges : array, shape (size − 1,), or None
-        Values between the intervals of a measurement.
-    """
-
-    name: str
-    kind: str
-    size: int
-    table: Array | None = None
-    labels: np.ndarray | None = None
-    edges: Array | None = None
-
-    @classmethod
-    def measured(cls, values: Array, name: str = "given", cells: int = CELLS) -> Levels:
-        """The intervals of a measurement, from all of its values or from a sample of them; NaN is unknown."""
-        if np.isinf(values).any():
-            raise InputError(f"has infinity in {name!r}: leave those rows out.", argument="given")
-        ordered = np.sort(values[~np.isnan(values)])
-        if len(ordered) < 2 or ordered[0] == ordered[-1]:
-            problem = f"has no two different numbers in {name!r}: leave it out."
-            raise InputError(problem, argument="given")
-        scores = standardised(ordered)
-        numbers = np.floor((scores - scores[0]) / (scores[-1] - scores[0]) * cells)
-        last = np.flatnonzero(np.diff(np.minimum(numbers, cells - 1)))  # of each interval but the last
-        edges = ordered[last] / 2 + ordered[last + 1] / 2
-        parts = np.split(scores, last + 1)
-        centres = np.array([part.mean() for part in parts])
-        shares = np.array([len(part) for part in parts]) / len(scores)
-        K = np.exp(-0.5 * ((centres[:, None] - centres) / WIDTH) ** 2)
-        return cls(name, "measurement", len(parts), _factor(K, shares), edges=edges)
-
-    def codes(self, values: Any) -> np.ndarray:
-        """The codes of other values of the same column; −1 for those that are unknown here."""
-        if self.edges is not None:
-            try:
-                numbers = np.asarray(values, dtype=float)
-            except (TypeError, ValueError) as error:
-                problem = f"has something else than numbers in {self.name!r}, which is a measurement: pass numbers."
-                raise InputError(problem, argument="given") from error
-            return np.where(np.isnan(numbers), -1, np.searchsorted(self.edges, numbers, side="left"))
-        if self.labels is None:
-            problem = f"has a {self.kind} of the rows of the fit, which says nothing of other rows: leave it out."
-            raise InputError(problem, argument="given")
-        values = np.asarray(values, dtype=object)
-        if self.labels.dtype.kind == "U":  # of a saved model, where labels of any kind are text
-            values = np.array([str(value) for value in values], dtype=object)
-        return pd.Index(self.labels.astype(object)).get_indexer(values)
-
-    def __str__(self) -> str:
-        if self.kind == "labels":
-            return f"{self.name}: {self.size} clusters"
-        return f"{self.name}: {'distances' if self.kind == 'distances' else f'a {self.kind}'}"
-
-
-class Column(NamedTuple):
-    """One thing that is known about n rows: codes, shape (n,), −1 where unknown, and what they mean."""
-
-    codes: np.ndarray
-    levels: Levels
-
-    @property
-    def features(self) -> np.ndarray:
-        """The codes of labels, shape (n,), or the features of anything else, shape (n, m), with NaN where unknown."""
-        return with_features(self.codes, self.levels.table)
 
 
 @dataclass(frozen=True)
@@ -150,26 +61,32 @@ class Known:
         """A matrix of distances between rows, shape (n, n); the width of its kernel is half the median distance."""
         return cls("distances", D, name)
 
-    def columns(self, n: int) -> list[Column]:
-        """Codes and features of all columns, for n rows."""
+    def read(self, n: int) -> Given:
+        """What it says about n rows."""
         if self.kind in ("kernel", "distances"):
-            return [Column(np.arange(n), Levels(self.name or self.kind, self.kind, n, _factor(self._matrix(n))))]
+            return Given(
+                np.arange(n)[:, None], (Levels(self.name or self.kind, self.kind, n, factor(self._matrix(n))),)
+            )
         frame = given_frame(self.values)
         if len(frame) != n:
             raise InputError(f"given has {len(frame)} labels for {n} rows: pass one label for each row of X.")
-        found, count = [], frame.shape[1]
-        for j in range(count):
-            name = str(frame.columns[j]) if self.name is None or count > 1 else self.name
-            numbers = None if self.kind == "labels" else as_numbers(frame.iloc[:, j])
-            if self.kind == "measurement" and numbers is None:
-                raise InputError("is not a column of numbers: pass it as labels.", argument="given", value=name)
-            if numbers is None or (self.kind == "auto" and not is_measured(numbers)):
-                codes, labels = label_codes(frame.iloc[:, j], j, count, n, shared=self.kind != "labels")
-                found.append(Column(codes, Levels(name, "labels", len(labels), labels=labels)))
-            else:
-                levels = Levels.measured(numbers, name)
-                found.append(Column(levels.codes(numbers), levels))
-        return found
+        return Given.joined([self._column(frame, j) for j in range(frame.shape[1])], n)
+
+    def _column(self, frame: pd.DataFrame, j: int) -> Given:
+        """What column j of the frame says."""
+        column, count = frame.iloc[:, j], frame.shape[1]
+        name = str(frame.columns[j]) if self.name is None or count > 1 else self.name
+        numbers = as_numbers(column) if self.kind in ("auto", "measurement") else None
+        if self.kind == "measurement" and numbers is None:
+            raise InputError("is not a column of numbers: pass it as labels.", argument="given", value=name)
+        if numbers is None or (self.kind == "auto" and not is_measured(numbers)):
+            where = "given" if count == 1 else f"given, column {j},"
+            codes, labels = label_codes(column, where, shared=self.kind != "labels")
+            levels = Levels(name, "labels", len(labels), labels=labels)
+        else:
+            levels = Levels.measured(numbers, name)
+            codes = levels.codes(numbers)
+        return Given(codes[:, None], (levels,))
 
     def _matrix(self, n: int) -> Array:
         """The kernel matrix."""
@@ -189,62 +106,34 @@ class Known:
         return np.exp(-0.5 * (M / width) ** 2)
 
 
-def standardised(values: Array) -> Array:
-    """Values with mean 0 and variance 1, of which those far from the median grow like logarithms.
-
-    Ranks would be more robust, but sampling makes them rough functions of the value, and what is a smooth effect of the
-    value could no longer be removed.
-    """
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    scores = np.arcsinh((values - middle) * (QUARTILES / (high - low or values.std())))
-    return (scores - scores.mean()) / scores.std()
-
-
-def _factor(K: Array, shares: Array | None = None) -> Array:
-    """A with A Aᵀ ≈ K, shape (n, m), from the leading eigenvectors of K, where rows count by their shares."""
-    n = len(K)
-    root = np.ones(n) if shares is None else np.sqrt(shares)
-    weighted = root[:, None] * K * root
-    values, V = eigh(weighted, subset_by_index=(max(0, n - MOST_FEATURES), n - 1))
-    values, V = np.maximum(values[::-1], 0.0), V[:, ::-1]
-    trace = float(np.trace(weighted))
-    m = int(np.searchsorted(np.cumsum(values), (1 - LEFT_OUT) * trace)) + 1
-    return (V * np.sqrt(values))[:, :m] / root[:, None]
-
-
-def read_known(given: Any, n: int) -> list[Column]:
-    """What is given, as columns of codes.
+def read_given(given: Any, n: int, kind: str = "auto") -> Given:
+    """What is given about n rows.
 
     Parameters
     ----------
     given : None, labels or numbers of shape (n,), several columns of them, a `Known`, or a list with some `Known`
     n : int
         Rows of the table.
+    kind : {"auto", "clusterings"}
+        What a column is whose kind is not stated: a measurement, if it has many different numbers, or in any case
+        labels that rows share.
     """
-    return [column for part in known_parts(given) for column in part.columns(n)]
+    found = Given.joined([part.read(n) for part in known_parts(given, kind)], n)
+    if kind == "clusterings" and found.measurements:
+        raise InputError(f"has {found.measurements}: pass only labels here.", argument="given")
+    return found
 
 
-def known_parts(given: Any) -> list[Known]:
-    """What is given, as a list; columns whose kind is not stated have the kind "auto"."""
+def known_parts(given: Any, kind: str = "auto") -> list[Known]:
+    """What is given, as a list; columns whose kind is not stated have this kind, see `read_given`."""
     if given is None:
         return []
+    given = host(given) if is_torch_array(given) else given
     if isinstance(given, Known):
         return [given]
     if isinstance(given, list | tuple) and any(isinstance(one, Known) for one in given):
-        return [one if isinstance(one, Known) else Known("auto", one) for one in given]
-    return [Known("auto", given)]
-
-
-def known_arrays(columns: Sequence[Column]) -> list[np.ndarray]:
-    """Codes of labels, shape (n,), and features of everything else, shape (n, m), with NaN where unknown."""
-    return [column.features for column in columns]
-
-
-def with_features(codes: np.ndarray, table: Array | None) -> np.ndarray:
-    """The features of codes, NaN where unknown; codes themselves if there is no table."""
-    if table is None:
-        return codes
-    return np.vstack([table, np.full(table.shape[1], np.nan)])[codes]
+        return [one if isinstance(one, Known) else Known(kind, one) for one in given]
+    return [Known(kind, given)]
 
 
 def known_frame(given: Any) -> pd.DataFrame | None:

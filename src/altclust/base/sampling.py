@@ -1,12 +1,16 @@
-"""Random samples of rows."""
+"""Random samples of rows, and a table that does not depend on the order of its rows and columns."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from .backend import Array
 
-DIGITS = 1e6  # over the largest entry of a column: differences by rounding do not show
+BITS = 24  # of a typical cell, to which cells are rounded: the rounding of means does not show
+REFINEMENTS = 2  # columns are told apart by the rows of their values, and rows by the columns
 MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)  # odd factors of splitmix64
 
 
@@ -15,34 +19,87 @@ def sample_rows(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
     return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
 
 
-def mixed_order(X: Array) -> tuple[np.ndarray, np.ndarray, int]:
-    """The rows and the columns in an order that looks random but follows from their values alone, and a seed.
+class OwnOrder(NamedTuple):
+    """A table in an order of rows and columns that looks random but follows from its values alone.
 
-    None of them depends on the order in which rows and columns come, so that what is drawn with them is a property of
-    the table. Equal rows are told apart by counting them.
+    The same table in another order gives the same cells and codes, bit by bit, and the same seed.
+
+    Attributes
+    ----------
+    rows : int array, shape (n,)
+        Indices of the rows, in this order.
+    columns : int array, shape (d,)
+    seed : int
+    X : array, shape (n, d)
+        The table in this order, rounded.
+    given : list of int arrays, shape (n,), or float arrays, shape (n, m)
+        Codes in this order, numbered as they come, and features, rounded.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    seed: int
+    X: Array
+    given: list[np.ndarray]
+
+
+def own_order(X: Array, given: Sequence[np.ndarray] = ()) -> OwnOrder:
+    """The rows and the columns in their own order.
+
+    Rows that are equal in all columns and in what is given are told apart by counting them.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Centred rows.
-
-    Returns
-    -------
-    rows : int array, shape (n,)
-    columns : int array, shape (d,)
-    seed : int
+    given : sequence of int arrays, shape (n,), or float arrays, shape (n, m)
+        Codes of labels, and features.
     """
-    largest = np.abs(X).max(axis=0, initial=0.0)
-    cells = np.rint(X * (DIGITS / np.where(largest > 0, largest, 1.0))).astype(np.int64).view(np.uint64)
-    cells = _mixed(cells)
-    columns = np.argsort(cells.sum(axis=0, dtype=np.uint64), kind="stable")
+    X = _rounded(X)
+    given = [one if one.ndim == 1 else _rounded(one) for one in given]
+    cells = _mixed(X.view(np.uint64))
     keys = _mixed(cells.sum(axis=1, dtype=np.uint64))
+    for one in given:
+        keys = _mixed(keys + _of_given(one, keys))
+    for _ in range(REFINEMENTS):
+        names = _mixed(_mixed(cells + keys[:, None]).sum(axis=0, dtype=np.uint64))
+        keys = _mixed(keys + _mixed(cells + names).sum(axis=1, dtype=np.uint64))
     first = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[first], prepend=~keys[first[:1]]))
     number = np.empty(len(X), dtype=np.uint64)
     number[first] = np.arange(len(X)) - np.repeat(starts, np.diff(starts, append=len(X)))
     keys = _mixed(keys + number)
-    return np.argsort(keys, kind="stable"), columns, int(keys.sum(dtype=np.uint64) >> np.uint64(33))
+    rows, columns = np.argsort(keys, kind="stable"), np.argsort(names, kind="stable")
+    moved = [_numbered(one[rows]) if one.ndim == 1 else one[rows] for one in given]
+    return OwnOrder(rows, columns, int(keys.sum(dtype=np.uint64) >> np.uint64(33)), X[np.ix_(rows, columns)], moved)
+
+
+def _of_given(one: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Numbers of what is given about rows with these keys: a label is the rows that have it, whatever its code."""
+    if one.ndim == 2:
+        return _mixed(one.view(np.uint64) + np.arange(one.shape[1], dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+    sums = np.zeros(int(one.max()) + 2, dtype=np.uint64)  # the last is that of unknown labels
+    np.add.at(sums, one, keys)
+    return sums[one]
+
+
+def _rounded(X: Array) -> Array:
+    """Cells rounded to so many bits of the typical one of their column, by a power of two."""
+    X = np.ascontiguousarray(X, dtype=float)
+    sizes = np.abs(X)
+    typical = np.nanmedian(sizes, axis=0) if len(X) else np.ones(X.shape[1])
+    typical = np.where(typical > 0, typical, np.nanmax(sizes, axis=0, initial=0.0))
+    exponents = BITS - np.frexp(typical)[1]
+    return np.ldexp(np.rint(np.ldexp(X, exponents)), -exponents) + 0.0  # there is no -0
+
+
+def _numbered(codes: np.ndarray) -> np.ndarray:
+    """Codes from 0 on in the order in which they come; -1 stays."""
+    kinds, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    known = kinds >= 0
+    numbers = np.full(len(kinds), -1)
+    numbers[known] = np.argsort(np.argsort(first[known]))
+    return numbers[places.ravel()]
 
 
 def _mixed(numbers: np.ndarray) -> np.ndarray:

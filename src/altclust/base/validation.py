@@ -1,5 +1,5 @@
 """Validation of tables and parameters; errors about the input are raised here, once, and those about labels in
-`altclust.base.given_labels`.
+`altclust.base.known`.
 """
 
 from __future__ import annotations

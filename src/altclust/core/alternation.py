@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..base.backend import Array
+from ..base.given import Given
 from .embedding import KernelMap, informative, round_to_labels
 from .linalg.eigen import fix_signs
-from .metrics import overlap
 from .problem import Embedding, Gamma, KernelEngine, KernelObjective, Problem
 from .result import Result
 from .solvers import Solver, Status, subspace_distance
@@ -116,12 +116,12 @@ def alternate(
     return Alternation(W, embedding, gamma, history, status)
 
 
-def quick_overlap(embedding: Embedding, codes: Sequence[np.ndarray]) -> float:
-    """Overlap of the given clusterings with the labels from a quick rounding of U; NaN if nothing is given."""
-    if not len(codes):
+def quick_overlap(embedding: Embedding, given: Given) -> float:
+    """Overlap of what is given with the labels from a quick rounding of U; NaN if nothing is given."""
+    if not given:
         return float("nan")
     U = informative(embedding).U
-    return overlap(round_to_labels(U, U.shape[1], "cluster_qr", np.random.default_rng(0))[0], codes)
+    return given.overlap(round_to_labels(U, U.shape[1], "cluster_qr", np.random.default_rng(0))[0])
 
 
 def solve(

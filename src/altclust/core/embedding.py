@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from ..base.backend import LARGEST_SINGLE, Array, into, like, to_numpy
+from ..base.given import Given
 from .kernel_family import betas
 from .kernels import Gaussian
 from .landmarks import choose_landmarks
@@ -50,21 +51,23 @@ def fit_kmeans(X: Array, k: int, n_init: int, seed: int) -> KMeans:
         return KMeans(k, n_init=n_init, random_state=seed).fit(X)
 
 
-def as_codes(given: Array, cells: int = 5) -> np.ndarray:
-    """Codes of what is given, where clusters are needed: those of a measurement are intervals, by k-means."""
-    if given.ndim == 1:
-        return given
-    known, codes = ~np.isnan(given[:, 0]), np.full(len(given), -1)
+def as_clusterings(given: Given) -> list[np.ndarray]:
+    """What is given, where clusters are needed: those of a measurement are intervals, by k-means."""
+    return given.each(lambda codes: codes, _intervals)
+
+
+def _intervals(features: Array, cells: int = 5) -> np.ndarray:
+    known, codes = ~np.isnan(features[:, 0]), np.full(len(features), -1)
     if known.sum() > cells:
-        codes[known] = fit_kmeans(given[known], cells, n_init=3, seed=0).labels_
+        codes[known] = fit_kmeans(features[known], cells, n_init=3, seed=0).labels_
     return codes
 
 
-def joint_codes(given: Sequence[Array], n: int) -> np.ndarray:
-    """One number per combination of given clusters of n rows; measurements count by intervals, see `as_codes`."""
-    if not given:
+def joint_codes(clusterings: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """One number per combination of the clusters of n rows."""
+    if not clusterings:
         return np.zeros(n, dtype=int)
-    return np.unique(np.column_stack([as_codes(one) for one in given]), axis=0, return_inverse=True)[1].ravel()
+    return np.unique(np.column_stack(clusterings), axis=0, return_inverse=True)[1].ravel()
 
 
 def round_to_labels(

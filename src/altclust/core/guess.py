@@ -12,6 +12,7 @@ from sklearn.covariance import ledoit_wolf
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
+from ..base.given import Given
 from .kernels import Gaussian
 from .metrics import one_hot
 from .problem import row_space
@@ -38,13 +39,11 @@ class Guess:
     measured: Effect | None = None
 
     @classmethod
-    def fit(cls, X: Array, given: Sequence[np.ndarray], smooth: Array) -> Guess:
-        """From centred rows X, what is given (codes, or features), and what measurements add to X, shape (n, d)."""
+    def fit(cls, X: Array, given: Given, smooth: Array) -> Guess:
+        """From centred rows X, what is given, and what measurements add to X, shape (n, d)."""
         inside, basis = row_space(X) if X.shape[1] > 2 * len(X) else (X, None)  # no covariance of thousands of columns
         weights, intercepts = [], []
-        for codes in given:
-            if codes.ndim == 2:
-                continue
+        for codes in given.clusterings:
             known = codes >= 0
             present, sizes = np.unique(codes[known], return_counts=True)
             if known.sum() <= len(sizes):
@@ -57,8 +56,7 @@ class Guess:
                 coefficients = coefficients @ basis.T
             weights.append(_by_code(coefficients, present, 0.0))
             intercepts.append(_by_code(constants, present, -np.inf))  # a cluster without rows is never guessed
-        measured = any(one.ndim == 2 for one in given)
-        return cls(tuple(weights), tuple(intercepts), Effect.fit(X, smooth) if measured else None)
+        return cls(tuple(weights), tuple(intercepts), Effect.fit(X, smooth) if given.measurements else None)
 
     def effect(self, X: Array, effects: Sequence[Array]) -> Array:
         """What the guessed clusters and measurements add to the centred rows X.

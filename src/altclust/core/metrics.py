@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-from scipy import stats
 from scipy.optimize import linear_sum_assignment
-from sklearn.metrics import mutual_info_score, normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score
 
 from ..base.backend import Array
+from ..base.known import read_given
 from .kernels import Gaussian
 
 NO_CUT = 1e-3  # a smaller normalised cut counts as none
@@ -27,80 +27,27 @@ def nmi(a: np.ndarray, b: np.ndarray) -> float:
     return float(normalized_mutual_info_score(a, b, average_method="geometric"))
 
 
-def overlap(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
+def overlap(labels: np.ndarray, given: Any) -> float:
     """The largest NMI of the labels with a given clustering over its known rows: 0 independent, 1 identical.
 
-    For a measurement it is the `dependence` of the labels on it.
+    For a measurement it is how far this determines the labels: the mean squared canonical correlation between the
+    indicators of the labels and the features of the measurement's kernel, minus what chance gives (adjusted as R² is).
+    Any smooth function of the measurement counts, not only linear ones.
 
     Parameters
     ----------
     labels : int array, shape (n,)
-    given : iterable of int arrays, shape (n,), or float arrays, shape (n, m)
-        Codes, where −1 is unknown, or features of a measurement, where NaN is. With nothing given the overlap is NaN.
+    given : None, labels or numbers of shape (n,), several columns of them, or `altclust.Known`
+        As y in `altclust.KDAC.fit`. With nothing given the overlap is NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altclust.metrics import overlap
+    >>> round(overlap(np.array([0, 0, 1, 1]), ["a", "a", "b", "b"]), 6)
+    1.0
     """
-    found = [
-        dependence(labels, known)[0] if known.ndim == 2 else nmi(labels[known >= 0], known[known >= 0])
-        for known in given
-    ]
-    return max(found, default=float("nan"))
-
-
-def overlap_p_value(labels: np.ndarray, given: Iterable[np.ndarray]) -> float:
-    """The smallest p-value of independence between labels and what is given, times the number of things given.
-
-    NaN if nothing is given. Arguments are those of `overlap`.
-    """
-    found = [dependence(labels, known if known.ndim == 2 else _indicators(known))[1] for known in given]
-    return min(1.0, len(found) * min(found)) if found else float("nan")
-
-
-def _indicators(codes: np.ndarray) -> Array:
-    known = codes >= 0
-    Y = np.full((len(codes), int(codes.max()) + 1), np.nan)
-    Y[known] = one_hot(codes[known]) if known.any() else 0.0
-    return Y
-
-
-def dependence(labels: np.ndarray, features: Array) -> tuple[float, float]:
-    """How far a measurement determines labels: 0 independent, 1 determined; and the p-value of independence.
-
-    It is the mean squared canonical correlation between the indicators of the labels and the features of the
-    measurement's kernel, minus what chance gives (adjusted as R² is). Any smooth function of the measurement counts,
-    not only linear ones. The p-value is that of Pillai's trace.
-
-    Parameters
-    ----------
-    labels : int array, shape (n,)
-        From 0 on.
-    features : array, shape (n, m)
-        NaN is unknown, see `altclust.Known`.
-    """
-    known = ~np.isnan(features[:, 0])
-    if not known.any():
-        return 0.0, 1.0
-    codes, A = np.unique(labels[known], return_inverse=True)[1], features[known]
-    return dependence_of_sums(np.bincount(codes), one_hot(codes).T @ A if len(codes) else A[:0], A.T @ A)
-
-
-def dependence_of_sums(sizes: np.ndarray, sums: Array, squares: Array) -> tuple[float, float]:
-    """`dependence` from the sizes of the clusters (k,), the sums of the features in them (k, m) and AᵀA (m, m)."""
-    sums, sizes = sums[sizes > 0], sizes[sizes > 0]
-    n = int(sizes.sum())
-    if len(sizes) < 2:
-        return 0.0, 1.0
-    mean = sums.sum(axis=0) / n
-    gram = squares - n * np.outer(mean, mean)
-    between = sums - sizes[:, None] * mean
-    inverse = np.linalg.pinv(gram, rcond=1e-10, hermitian=True)
-    p, q = len(sizes) - 1, int(np.linalg.matrix_rank(gram, tol=1e-10 * np.trace(gram), hermitian=True))
-    least, most = min(p, q), max(p, q)
-    if least == 0 or n - 1 <= p + q:
-        return 0.0, 1.0
-    trace = float(np.clip(np.sum((between @ inverse) * between / sizes[:, None]), 0.0, least * (1 - 1e-12)))
-    chance = most / (n - 1)
-    degrees = least * most, least * (n - 1 - most)
-    ratio = trace / (least - trace) * degrees[1] / degrees[0]
-    return float(max(0.0, (trace / least - chance) / (1 - chance))), float(stats.f.sf(ratio, *degrees))
+    return read_given(given, len(labels)).overlap(labels)
 
 
 def nmi_matrix(labels: list[np.ndarray]) -> Array:
@@ -174,12 +121,3 @@ def normalised_cut(K: Array, labels: np.ndarray, k: int) -> float:
     within, volume = np.sum(Y * (K @ Y), axis=0), K.sum(axis=0) @ Y
     cuts = np.where(volume > 0, 1 - within / np.where(volume > 0, volume, 1.0), 1.0)
     return NO_CUT + float(cuts.sum())
-
-
-def table_nmi(counts: Array) -> float:
-    """`nmi` of two clusterings from their contingency table."""
-    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
-    entropies = stats.entropy(counts.sum(axis=1)), stats.entropy(counts.sum(axis=0))
-    if min(entropies) == 0:
-        return float(max(entropies) == 0)
-    return float(mutual_info_score(None, None, contingency=counts) / np.sqrt(entropies[0] * entropies[1]))

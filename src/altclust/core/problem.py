@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -162,59 +162,6 @@ def tall_weights(
 def no_columns(X: Array) -> Array:
     """The indicator columns if nothing is given, shape (n, 0)."""
     return np.zeros((X.shape[0], 0))
-
-
-def indicators(given: Sequence[np.ndarray], n: int, scaling: str = "balanced") -> Array:
-    """The columns of H Y for everything that is given, side by side: YYᵀ is the kernel of what is given.
-
-    Parameters
-    ----------
-    given : sequence of int arrays, shape (n,), or float arrays, shape (n, m)
-        Cluster codes, or features of a measurement; −1 and NaN are unknown. An unknown row is zero here: centring
-        runs over the known rows only, so the penalty is the HSIC of those rows and the others are not constrained.
-    n : int
-        Number of rows.
-    scaling : {"balanced", "paper"}
-        Unit columns Ŷ = Y (YᵀY)^(-1/2), so that λ does not depend on n or the cluster sizes, or the one-hot Y. The
-        balanced features of a measurement have a kernel with the largest eigenvalue 1, as that of Ŷ has at most.
-
-    Returns
-    -------
-    array, shape (n, c)
-    """
-    blocks: list[Array] = [np.zeros((n, 0))]
-    for codes in given:
-        if codes.ndim == 2:
-            blocks.append(_features(codes, scaling))
-            continue
-        known = codes >= 0
-        if not known.any():
-            continue
-        Y = (codes[:, None] == np.unique(codes[known])).astype(float)
-        if scaling == "balanced":
-            Y /= np.sqrt(Y.sum(axis=0))
-        Y[known] -= Y[known].mean(axis=0)
-        blocks.append(Y)
-    return np.hstack(blocks)
-
-
-def _features(A: Array, scaling: str) -> Array:
-    """Centred features of a measurement, zero where unknown."""
-    known = ~np.isnan(A[:, 0])
-    A = np.where(known[:, None], A - A[known].sum(axis=0) / max(known.sum(), 1), 0.0)
-    largest = np.sqrt(max(np.linalg.eigvalsh(A.T @ A)[-1], 0.0)) or 1.0
-    return A / largest if scaling == "balanced" else A
-
-
-def remove_given(X: Array, given: Sequence[np.ndarray]) -> Array:
-    """The residual of a regression of the centred rows X on the indicators of all given clusterings.
-
-    For one clustering, it subtracts the mean of each row's cluster. For a measurement, whose indicators are the
-    features of its kernel, it subtracts a smooth function of the value.
-    """
-    Y = indicators(given, len(X))
-    left = X - Y @ np.linalg.lstsq(Y, X, rcond=None)[0]
-    return np.where(np.abs(left) > 1e-12 * np.abs(X).max(), left, 0.0)
 
 
 def coordinates(X: Array, whitening: float = 0.0, subspace: Array | None = None) -> tuple[Array, Array | None]:

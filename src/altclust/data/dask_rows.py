@@ -14,9 +14,10 @@ import pandas as pd
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.given_labels import check_given, is_unknown
-from ..base.known import Levels, is_measured, read_known
-from .rows import STEP, Rows, Sums, add, cross_codes, over_steps, rows_of
+from ..base.given import Given, Levels
+from ..base.given_labels import is_unknown, label_codes
+from ..base.known import is_measured, read_given
+from .rows import STEP, Rows, Sums, add, over_steps, rows_of
 
 FAN_IN = 8  # partial sums that one task adds
 LOOK = 2.0  # seconds between checks of the workers
@@ -40,14 +41,15 @@ class DaskRows:
     Parameters
     ----------
     X : dask.array.Array, shape (n, d)
-    codes : dask.array.Array, shape (n, g)
+    given : Given
+        Its codes are a Dask array in the blocks of X.
     columns : list of str, optional
     """
 
     most_clusters = 10_000  # limit on distinct labels
 
-    def __init__(self, X: Any, codes: Any, columns: list[str] | None = None) -> None:
-        self.X, self.codes, self.columns = X, codes, columns
+    def __init__(self, X: Any, given: Given, columns: list[str] | None = None) -> None:
+        self.X, self.given, self.columns = X, given, columns
         self.n, self.d = X.shape
 
     @classmethod
@@ -70,17 +72,17 @@ class DaskRows:
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         X = X.rechunk({0: tuple(size for size in X.chunks[0] if size) or (0,), 1: -1})
-        return cls(X, da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32), columns)
+        return cls(X, Given(da.zeros((X.shape[0], 0), chunks=(X.chunks[0], -1), dtype=np.int32)), columns)
 
-    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
+    def encode(self, given: Any) -> Rows:
         """See `Rows`; labels may be a Dask array or series, of which only the distinct values are gathered."""
         if given is None:
-            return self, []
+            return self
         if hasattr(given, "to_dask_array"):
             given = _counted(given)
         if not hasattr(given, "dask"):
-            found = read_known(given, self.n)
-            return self._with([column.codes for column in found]), [column.levels for column in found]
+            found = read_given(given, self.n)
+            return self._with(list(found.codes.T), found.levels)
         labels = self._beside(given)
         meant: list[Levels] = []
         for g in range(labels.shape[1]):
@@ -90,7 +92,7 @@ class DaskRows:
                 known = _distinct(labels[:, g], self.most_clusters)
                 measured = Levels(name, "labels", len(known), labels=known)
             meant.append(measured)
-        return self.coded([labels[:, g] for g in range(labels.shape[1])], meant), meant
+        return self.coded([labels[:, g] for g in range(labels.shape[1])], meant)
 
     def _beside(self, given: Any) -> Any:
         """A Dask array of labels in the blocks of the rows, shape (n, g)."""
@@ -103,14 +105,13 @@ class DaskRows:
 
     def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
         """See `Rows`; columns of values may be Dask arrays."""
-        return self._with(
-            [
-                values.map_blocks(one.codes, dtype=np.int64) if hasattr(values, "dask") else one.codes(values)
-                for one, values in zip(levels, columns, strict=True)
-            ]
-        )
+        codes = [
+            values.map_blocks(one.codes, dtype=np.int64) if hasattr(values, "dask") else one.codes(values)
+            for one, values in zip(levels, columns, strict=True)
+        ]
+        return self._with(codes, levels)
 
-    def _with(self, codes: Sequence[Any]) -> DaskRows:
+    def _with(self, codes: Sequence[Any], levels: Sequence[Levels]) -> DaskRows:
         import dask.array as da
 
         blocks = [
@@ -118,7 +119,7 @@ class DaskRows:
             for one in codes
         ]
         stacked = da.stack([one.astype(np.int32) for one in blocks], axis=1).rechunk((self.X.chunks[0], -1))
-        return DaskRows(self.X, stacked, self.columns)
+        return DaskRows(self.X, Given(stacked, tuple(levels)), self.columns)
 
     def beside(self, values: np.ndarray) -> Any:
         """See `Rows`."""
@@ -126,23 +127,23 @@ class DaskRows:
 
         return da.from_array(values, chunks=(self.X.chunks[0],))
 
-    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
+    def crossed(self, labels: Any, k: int) -> list[Array]:
         """See `Rows`; labels are a Dask array in the blocks of the rows."""
         import dask
 
         work, gather = dask.delayed(_crossed, pure=False), dask.delayed(_added, pure=False)
         blocks = zip(
             labels.to_delayed(optimize_graph=False).ravel(),
-            self.codes.to_delayed(optimize_graph=False).ravel(),
+            self.given.codes.to_delayed(optimize_graph=False).ravel(),
             strict=True,
         )
-        return list(_compute(gather([work(one, codes, list(sizes), k) for one, codes in blocks]))[0])
+        return list(_compute(gather([work(one, codes, self.given.levels, k) for one, codes in blocks]))[0])
 
     def _blocks(self) -> list[tuple[Any, Any]]:
         return list(
             zip(
                 self.X.to_delayed(optimize_graph=False).ravel(),
-                self.codes.to_delayed(optimize_graph=False).ravel(),
+                self.given.codes.to_delayed(optimize_graph=False).ravel(),
                 strict=True,
             )
         )
@@ -176,10 +177,10 @@ class DaskRows:
         with _cluster_in_words():
             return dask.persist(found, optimize_graph=False)[0]
 
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+    def take(self, indices: np.ndarray) -> tuple[Array, Given]:
         """See `Rows`; no other method transfers rows from the workers."""
-        rows, codes = _compute(self.X[indices], self.codes[indices])
-        return np.asarray(rows), np.asarray(codes)
+        rows, codes = _compute(self.X[indices], self.given.codes[indices])
+        return np.asarray(rows), Given(np.asarray(codes), self.given.levels)
 
 
 def _counted(X: Any) -> Any:
@@ -255,8 +256,8 @@ def _added(parts: list[Sums]) -> Sums:
     return total
 
 
-def _crossed(labels: np.ndarray, codes: np.ndarray, sizes: list[int], k: int) -> Sums:
-    return tuple(cross_codes(labels, column, k, size) for column, size in zip(codes.T, sizes, strict=True))
+def _crossed(labels: np.ndarray, codes: np.ndarray, levels: tuple[Levels, ...], k: int) -> Sums:
+    return tuple(Given(codes, levels).crossed(labels, k))
 
 
 def _measured(values: Any, name: str) -> Levels | None:
@@ -278,7 +279,7 @@ def _distinct(labels: Any, most: int) -> np.ndarray:
     found = _compute(parts[0])[0]
     if len(found) > most:
         raise InputError(f"given has more than {most} distinct values: pass labels that rows share.")
-    check_given(np.repeat(found, 2), 2 * len(found))  # refuses a single cluster with the usual message
+    label_codes(pd.Series(np.repeat(found, 2)))  # refuses a single cluster with the usual message
     return found
 
 

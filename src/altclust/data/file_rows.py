@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from io import FileIO
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.given import Given
 from ..files.npy import declared, file_size
 from .rows import CHANGED, ArrayRows, as_floats
 
@@ -28,19 +28,11 @@ class FileRows(ArrayRows):
         Numbers of rows and columns.
     stamp : tuple
         The value of `stamp_of` before the file was opened.
-    codes : int array, shape (n, g), optional
     """
 
-    def __init__(self, path: Path, n: int, d: int, stamp: tuple[int, ...], codes: Any = None) -> None:
+    def __init__(self, path: Path, n: int, d: int, stamp: tuple[int, ...]) -> None:
         self.path, self.n, self.d, self._stamp = path, n, d, stamp
-        self.X = None
-        self.codes = np.zeros((n, 0), dtype=np.int32) if codes is None else codes
-
-    def with_codes(self, codes: np.ndarray) -> FileRows:
-        """The same rows with these codes, shape (n, g)."""
-        other = copy(self)
-        other.codes = codes
-        return other
+        self.X, self.given = None, Given.nothing(n)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -63,14 +55,14 @@ class FileRows(ArrayRows):
         if not same:
             raise InputError(f"X={str(self.path)!r} {CHANGED}")
 
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+    def take(self, indices: np.ndarray) -> tuple[Array, Given]:
         """See `Rows`."""
         parts = [
             self.read(i, j)[inside - i]
             for i, j in self.spans()
             if len(inside := indices[slice(*np.searchsorted(indices, [i, j]))])
         ]
-        return np.concatenate(parts), self.codes[indices]
+        return np.concatenate(parts), self.given.take(indices)
 
 
 def stamp_of(path: Path) -> tuple[int, ...]:

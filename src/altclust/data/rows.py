@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -17,7 +18,8 @@ from joblib import cpu_count
 
 from ..base.backend import Array, host
 from ..base.errors import InputError
-from ..base.known import Levels, read_known
+from ..base.given import Given, Levels
+from ..base.known import read_given
 from ..base.parallel import fitting_threads
 
 STEP = 2048  # rows per step: their kernel to a few hundred landmarks fits in the cache
@@ -45,14 +47,14 @@ class BlockOptions:
 
 
 class Rows(Protocol):
-    """A table of n rows and d columns, with the codes of the given clusterings, that is read block by block.
+    """A table of n rows and d columns, with what is given about them, that is read block by block.
 
     A function is called with (X, codes, *small arguments): a block of rows, shape (b, d), and codes, shape (b, g).
     """
 
     n: int
     d: int
-    codes: Any
+    given: Given
     columns: list[str] | None
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
@@ -61,20 +63,20 @@ class Rows(Protocol):
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
         """The function's values for each row, in order: a number, or `columns` numbers."""
 
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
-        """The rows with these ascending indices and their codes, as numpy arrays in memory."""
+    def take(self, indices: np.ndarray) -> tuple[Array, Given]:
+        """The rows with these ascending indices, and what is given about them, in memory."""
 
-    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
-        """The same rows with the codes of what is given, and what the codes of each column mean."""
+    def encode(self, given: Any) -> Rows:
+        """The same rows with what is given about them."""
 
     def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
-        """The same rows with the codes that values of these columns have by their levels."""
+        """The same rows with values of these columns given, whose codes are known."""
 
     def beside(self, values: np.ndarray) -> Any:
         """Values of all rows, shape (n,), where the rows are."""
 
-    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
-        """For each column of codes, the numbers of rows with each label and code, shape (k, size)."""
+    def crossed(self, labels: Any, k: int) -> list[Array]:
+        """For each given column, the numbers of rows with each of k labels and each code, shape (k, size)."""
 
 
 def add(total: Sums | None, part: Sums) -> Sums:
@@ -105,43 +107,43 @@ class ArrayRows:
     Parameters
     ----------
     X : array, shape (n, d)
-    codes : int array, shape (n, g), optional
+    given : Given, optional
     """
 
     columns: list[str] | None = None
     blocks = BlockOptions()
 
-    def __init__(self, X: Any, codes: Any = None) -> None:
+    def __init__(self, X: Any, given: Given | None = None) -> None:
         self.X = X
         self.n, self.d = X.shape
-        self.codes = np.zeros((self.n, 0), dtype=np.int32) if codes is None else codes
+        self.given = Given.nothing(self.n) if given is None else given
         self._size = _mapped_size(X)
 
-    def encode(self, given: Any) -> tuple[Rows, list[Levels]]:
+    def encode(self, given: Any) -> Rows:
         """See `Rows`."""
-        found = read_known(host(given) if is_torch_array(given) else given, self.n)
-        return self._with([column.codes for column in found]), [column.levels for column in found]
+        return self.beside_given(read_given(given, self.n))
 
     def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
         """See `Rows`."""
-        return self._with([one.codes(values) for one, values in zip(levels, columns, strict=True)])
+        codes = [one.codes(values) for one, values in zip(levels, columns, strict=True)]
+        return self.beside_given(Given(np.column_stack(codes), tuple(levels)))
 
     def beside(self, values: np.ndarray) -> np.ndarray:
         """See `Rows`."""
         return values
 
-    def crossed(self, labels: Any, sizes: Sequence[int], k: int) -> list[Array]:
+    def crossed(self, labels: Any, k: int) -> list[Array]:
         """See `Rows`."""
-        return [cross_codes(labels, codes, k, size) for codes, size in zip(host(self.codes).T, sizes, strict=True)]
+        return self.given.take(slice(None)).crossed(labels, k)
 
-    def _with(self, codes: Sequence[np.ndarray]) -> ArrayRows:
-        return self.with_codes(np.column_stack([np.zeros((self.n, 0), dtype=np.int32), *codes]).astype(np.int32))
-
-    def with_codes(self, codes: np.ndarray) -> ArrayRows:
-        """The same rows with these codes, shape (n, g)."""
+    def beside_given(self, given: Given) -> ArrayRows:
+        """The same rows with this given, in memory."""
+        codes: Any = given.codes.astype(np.int32)
         if is_torch_array(self.X):
             codes = array_namespace(self.X).asarray(codes, device=device(self.X))
-        return type(self)(self.X, codes)
+        other = copy(self)
+        other.given = replace(given, codes=codes)
+        return other
 
     def spans(self) -> list[tuple[int, int]]:
         """The start and the stop of the rows of every task."""
@@ -194,7 +196,7 @@ class ArrayRows:
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
         """See `Rows`."""
         total: Sums | None = None
-        for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.codes[i:j], args, step)):
+        for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.given.codes[i:j], args, step)):
             total = add(total, part)
         assert total is not None
         return total
@@ -204,14 +206,14 @@ class ArrayRows:
     ) -> np.ndarray:
         """See `Rows`."""
         return np.concatenate(
-            list(self._run(lambda i, j: rows_of(function, self.read(i, j), self.codes[i:j], args, step)))
+            list(self._run(lambda i, j: rows_of(function, self.read(i, j), self.given.codes[i:j], args, step)))
         )
 
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+    def take(self, indices: np.ndarray) -> tuple[Array, Given]:
         """See `Rows`."""
         rows = host(self._mapped(indices))
         self.release()
-        return as_floats(rows), host(self.codes[indices])
+        return as_floats(rows), self.given.take(indices)
 
 
 class SparseRows(ArrayRows):
@@ -221,15 +223,9 @@ class SparseRows(ArrayRows):
         """Sparse rows."""
         return self.X[start:stop]
 
-    def take(self, indices: np.ndarray) -> tuple[Array, np.ndarray]:
+    def take(self, indices: np.ndarray) -> tuple[Array, Given]:
         """See `Rows`; the rows are dense."""
-        return as_floats(self.X[indices].toarray()), self.codes[indices]
-
-
-def cross_codes(labels: np.ndarray, codes: np.ndarray, k: int, size: int) -> Array:
-    """The numbers of rows with each label and each known code, shape (k, size)."""
-    known = codes >= 0
-    return np.bincount(labels[known] * size + codes[known], minlength=k * size).reshape(k, size).astype(float)
+        return as_floats(self.X[indices].toarray()), self.given.take(indices)
 
 
 def _mapped_size(X: Any) -> int | None:

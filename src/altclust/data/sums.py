@@ -12,14 +12,12 @@ from scipy.linalg import block_diag
 
 from ..base.backend import Array, like
 from ..base.errors import InputError
-from ..base.known import Levels
+from ..base.given import Levels
 from ..base.validation import LARGEST, column_name, warn_of_constant
 from .rows import Rows
 
 
-def given_effects(
-    rows: Rows, shift: Array, levels: Sequence[Levels], names: Sequence[str] | None = None
-) -> list[Array]:
+def given_effects(rows: Rows, shift: Array, names: Sequence[str] | None = None) -> list[Array]:
     """The effect of each code of what is given on a row, from all rows in one pass.
 
     Refuses values that are not finite or too large.
@@ -27,11 +25,9 @@ def given_effects(
     Parameters
     ----------
     rows : Rows
-        With the codes of what is given.
+        With what is given about them.
     shift : array, shape (d,)
         A row near the others, subtracted for numerical accuracy.
-    levels : sequence of Levels
-        What the codes mean.
     names : sequence of str, optional
         Column names for messages.
 
@@ -40,6 +36,7 @@ def given_effects(
     list of arrays, shape (size + 1, d)
         One for each given column; the last row, of unknown codes, is zero.
     """
+    levels = rows.given.levels
     total, squares, sums, pairs = rows.total(_sums, shift, [(one.size, one.table) for one in levels])
     _check(rows, shift, squares, names)
     off = total / rows.n

@@ -15,14 +15,14 @@ from sklearn.metrics import silhouette_score
 
 from ..base.backend import Array
 from ..base.errors import InputError, sentence
-from ..base.given_labels import check_given, given_frame
+from ..base.given import Given
+from ..base.known import read_given
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..base.validation import check_rows, check_sizes
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import lapack_subset
 from ..core.metrics import match_labels, nmi
-from ..core.problem import indicators
 from ..search.heuristics import median_distance
 from .baselines import (
     ADFT,
@@ -136,9 +136,9 @@ def compare(
     counted = rows if counts is None else check_rows(BaseEstimator(), counts, reset=True)
     if len(counted) != len(rows):
         raise InputError(f"counts has {len(counted)} rows and X has {len(rows)}: pass the same rows.")
-    codes = check_given(given, len(rows))
+    known = read_given(given, len(rows), "clusterings")
     check_sizes(len(rows), rows.shape[1], n_clusters or 1, None)
-    names = [] if given is None else [str(name) for name in given_frame(given).columns]
+    names, codes = [one.name for one in known.levels], known.clusterings
     if len(set(names)) < len(names):
         raise InputError("given has two columns of the same name: rename one.")
     answers: dict[str, Answer] = {}
@@ -246,7 +246,7 @@ class _Measure:
         k, n = int(codes.max()) + 1, len(codes)
         if not 1 < k < n:
             return {"quality": None, "silhouette": None}
-        member = indicators([codes], n)
+        member = Given.from_codes(codes).indicators()
         basis = np.linalg.svd(member, full_matrices=False)[0][:, : k - 1]
         most = float(lapack_subset(self.K, n - k + 1, n - 1)[0].sum())
         quality = float(np.sum(basis * (self.K @ basis))) / most if most > 0 else None

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from array_api_compat import is_torch_array
 
-from ..base.backend import host
 from ..base.errors import InputError
 from ..base.extras import MissingLibrary, needed_by
 from ..base.known import known_frame
@@ -47,14 +45,14 @@ def rows_to_show(
     return rows, _named(view, model._given), labels
 
 
-def _named(view: Any, given: Any) -> pd.DataFrame | None:
+def _named(view: Any, passed: Any) -> pd.DataFrame | None:
     """What was given about the rows of the fit, with its own names; codes if these are on a Dask cluster."""
-    codes = view.search.given
-    if not codes:
+    given = view.search.given
+    if not given:
         return None
-    if given is None or hasattr(given, "dask"):
-        return pd.DataFrame({one.name: c for one, c in zip(view.levels, codes, strict=True) if c.ndim == 1})
-    frame = known_frame(host(given) if is_torch_array(given) else given)  # kernels and distances are no columns
+    if passed is None or hasattr(passed, "dask"):
+        return pd.DataFrame({one.name: c for one, c in zip(view.levels, given.codes.T, strict=True) if one.are_labels})
+    frame = known_frame(passed)  # kernels and distances are no columns
     return None if frame is None else frame.iloc[view.places].reset_index(drop=True)
 
 

@@ -53,8 +53,7 @@ def fit_view(
             raise InputError(problem, argument="subspace" if isinstance(spec.init, str) else "init")
         _check_used(model, options)
         _check_sample(model, rows, options)
-        coded, levels = rows.encode(y)
-        sample = Sample.of(coded, levels, names, spec, int(model.sample_size), rng)
+        sample = Sample.of(rows.encode(y), names, spec, int(model.sample_size), rng)
         view = fit_sample(sample, spec, options, rng)
     return view if reduced is None else reduced.lifted(view)
 

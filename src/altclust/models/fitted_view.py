@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from array_api_compat import is_torch_array
 from scipy import sparse
 
-from ..base.backend import Array, host
+from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.known import Levels, known_frame
+from ..base.given import Given, Levels, largest_overlap
+from ..base.known import known_frame
 from ..base.progress import Callback
 from ..core.certificate import Certificate
 from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap, nearest, unit_rows
-from ..core.metrics import dependence_of_sums, overlap_p_value, table_nmi
 from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
 from ..search.obvious import Obvious
@@ -189,8 +188,8 @@ class FittedView:
         return replace(
             placed,
             labels=labels,
-            overlap=overlap_of(middles, labels, self.levels, self.n_clusters),
-            overlap_p_value=overlap_p_value(seen, self.search.given),
+            overlap=overlap_of(middles, labels, self.n_clusters),
+            overlap_p_value=self.search.given.overlap_p_value(seen),
             rule=self.rule if self.find_rule is None else self.find_rule(seen),
         )
 
@@ -212,7 +211,7 @@ class FittedView:
             found = found.corrected(self.number, len(self.searched_labels)).with_obvious(self.rule, others)
         return replace(self, significance=found)
 
-    def witnessed(self, others: pd.DataFrame, given: list[np.ndarray], rng: np.random.Generator) -> FittedView:
+    def witnessed(self, others: pd.DataFrame, given: Given, rng: np.random.Generator) -> FittedView:
         """The same view with the columns that confirm it, among those that were not used."""
         if self.significance is None:
             return self
@@ -226,7 +225,7 @@ class FittedView:
         if not self.levels:
             raise InputError("was not passed to fit: leave it out.", argument="given")
         for one in self.levels:
-            if one.labels is None and one.edges is None:
+            if not one.tell_new_rows:
                 one.codes(())  # refuses kernels and distances
         columns = _columns(given, [one.name for one in self.levels])
         if len(columns) != len(self.levels):
@@ -242,7 +241,7 @@ class FittedView:
     def codes_of(self, given: pd.DataFrame | None) -> pd.DataFrame | None:
         """What is given about rows that are shown, if it can be subtracted from them."""
         fits = given is not None and given.shape[1] == len(self.levels) and self.coordinates.effects
-        return given if fits and all(one.table is None or one.edges is not None for one in self.levels) else None
+        return given if fits and all(one.tell_new_rows for one in self.levels) else None
 
     def transform(self, rows: Rows) -> Any:
         """New rows in the learnt directions; what is given about them is guessed if the rows have no codes."""
@@ -259,7 +258,7 @@ def _columns(given: Any, names: list[str]) -> list[Any]:
     if hasattr(given, "dask"):
         given = given.to_dask_array(lengths=True) if hasattr(given, "to_dask_array") else given
         return [given] if given.ndim == 1 else [given[:, g] for g in range(given.shape[1])]
-    frame = known_frame(host(given) if is_torch_array(given) else given)
+    frame = known_frame(given)
     if frame is None:
         raise InputError("has no labels of these rows: pass those that fit had.", argument="given")
     found = {str(name): j for j, name in enumerate(frame.columns)}
@@ -267,17 +266,9 @@ def _columns(given: Any, names: list[str]) -> list[Any]:
     return [frame.iloc[:, j].to_numpy() for j in order]
 
 
-def overlap_of(rows: Rows, labels: Any, levels: Sequence[Levels], k: int) -> float:
+def overlap_of(rows: Rows, labels: Any, k: int) -> float:
     """The largest overlap of k labels with what is given; NaN if nothing is."""
-    tables = rows.crossed(labels, [one.size for one in levels], k) if levels else []
-    return max(map(_table_overlap, tables, levels), default=float("nan"))
-
-
-def _table_overlap(counts: Array, levels: Levels) -> float:
-    A = levels.table
-    if A is None:
-        return table_nmi(counts)
-    return dependence_of_sums(counts.sum(axis=1), counts @ A, (A.T * counts.sum(axis=0)) @ A)[0]
+    return largest_overlap(rows.given.levels, rows.crossed(labels, k) if rows.given else [])
 
 
 def project_block(X: Any, codes: Any, coordinates: Coordinates) -> Any:

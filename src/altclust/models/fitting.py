@@ -23,8 +23,8 @@ from ..core.embedding import KernelMap
 from ..core.engines import make_engine
 from ..core.feature_weights import TELLING, between_shares, feature_weights
 from ..core.guess import Guess
-from ..core.metrics import nmi, overlap_p_value
-from ..core.problem import Problem, indicators
+from ..core.metrics import nmi
+from ..core.problem import Problem
 from ..core.result import Result
 from ..core.solvers import Status
 from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
@@ -33,7 +33,7 @@ from ..search.resolve import resolve_parameters
 from ..search.spec import Parameters, SearchSpec, Spec
 from ..search.tuning import Tuning
 from .fitted_view import FittedView, label_block, overlap_of
-from .sample import Sample, visible_share, with_levels
+from .sample import Sample, visible_share
 from .solving import SolveOptions, best_of_starts, build_problem, solve_again
 
 logger = logging.getLogger(__name__)
@@ -93,9 +93,9 @@ class Fit:
             labels=labels,
             coordinates=chosen,
             feature_weights=feature_weights(self.seen, result.labels, W),
-            overlap=overlap_of(sample.rows, labels, sample.levels, problem.n_clusters),
-            overlap_p_value=overlap_p_value(result.labels, sample.given),
-            known=", ".join(map(str, sample.levels)),
+            overlap=overlap_of(sample.rows, labels, problem.n_clusters),
+            overlap_p_value=sample.given.overlap_p_value(result.labels),
+            known=str(sample.given),
             quality=result.quality,
             cost=result.cost,
             status=str(result.status),
@@ -114,7 +114,7 @@ class Fit:
             history=result.history,
             tuning=self.tuning,
             kernel_map=extension,
-            levels=tuple(sample.levels),
+            levels=sample.given.levels,
             searched_labels=result.labels,
             places=sample.places,
             rule=self.rule(result.labels),
@@ -135,7 +135,7 @@ class Fit:
         if not isinstance(here.init, str):
             here = replace(here, init=chosen.from_table(np.asarray(here.init, dtype=float)))
         problem = build_problem(inside.shape[1], here)
-        engine = make_engine(inside, problem.kernel, indicators(sample.given, len(inside), here.scaling))
+        engine = make_engine(inside, problem.kernel, sample.given.indicators(here.scaling))
         engine.keep = self.search.kept
         return best_of_starts(problem, engine, sample.given, here, self.options, rng)
 
@@ -156,10 +156,9 @@ class Fit:
         if sample.whole:
             return found
         places = sample_rows(sample.rows.n, len(sample.places), np.random.default_rng(len(sample.places)))
-        raw, codes = sample.rows.take(places)
-        given = with_levels(codes, sample.levels)
-        inside = chosen(np.asarray(raw, dtype=np.float64), codes)
-        engine = make_engine(inside, problem.kernel, indicators(given, len(inside), parameters.scaling))
+        raw, given = sample.rows.take(places)
+        inside = chosen(np.asarray(raw, dtype=np.float64), given.codes)
+        engine = make_engine(inside, problem.kernel, given.indicators(parameters.scaling))
         again = solve_again(problem, engine, given, parameters, self.options, result)
         there = extended(problem, engine, result, self.options.rounding, np.random.default_rng(0))
         agreement = nmi(extension.labels(inside @ result.W), again.labels)

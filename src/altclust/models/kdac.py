@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from array_api_compat import is_torch_array
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..base.backend import Array, host
+from ..base.backend import Array
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
+from ..base.given import Given
 from ..base.given_labels import given_frame
 from ..base.keep import check_keep
-from ..base.known import Known, known_arrays, known_parts, read_known
+from ..base.known import Known, known_parts, read_given
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.thresholds import RESEMBLES
@@ -147,7 +147,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     overlap_ : float
         NMI of `labels_` with the given clustering (the largest of several): 0 is independent. For a measurement, the
         share of the variance of the labels' indicators that a smooth function of it explains, see
-        `altclust.metrics.dependence`. NaN if nothing was given.
+        `altclust.metrics.overlap`. NaN if nothing was given.
     overlap_p_value_ : float
         p-value of independence between `labels_` and what was given (Pillai's trace, corrected for their number).
     known_ : str
@@ -349,7 +349,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _label_at(self, middles: pd.DataFrame) -> KDAC:
         """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
-        self._publish(self._view.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)[0]))
+        self._publish(self._view.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
         return self
 
     def _publish(self, view: FittedView) -> None:
@@ -469,15 +469,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         rules = () if source is None else source.obvious
         return left_aside(names, view.components, rules)
 
-    def _others(self, witnesses: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
-        """The columns that were not used, and the codes of what was given."""
+    def _others(self, witnesses: Any) -> tuple[pd.DataFrame, Given]:
+        """The columns that were not used, and what was given."""
         others, n = given_frame(witnesses), len(self.labels_)
         if len(others) != n:
             raise InputError(f"has {len(others)} rows for {n} labels: pass the rows of the fit.", argument="witnesses")
         if self._given is None and not np.isnan(self.overlap_):
             raise InputError("witnesses need the given clusters, which a loaded model does not contain: fit again.")
-        given = host(self._given) if is_torch_array(self._given) else self._given
-        return others, known_arrays(read_known(given, n))
+        return others, read_given(self._given, n)
 
     def transform(self, X: Any, given: Any = None) -> Array:
         """The rows of X in the learnt directions, shape (n_samples, n_components).

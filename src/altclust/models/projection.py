@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array
 from ..base.errors import NotConvergedWarning
+from ..base.given import Given
 from ..base.given_labels import given_frame
-from ..base.known import Known, as_numbers, is_measured, known_arrays, read_known
+from ..base.known import Known, as_numbers, is_measured, read_given
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import centre, check_parameters, check_rows, column_names, generator
 from ..core.alternation import alternate, principal_axes
@@ -23,7 +24,7 @@ from ..core.engines import make_engine
 from ..core.initialization import spectral_start
 from ..core.kernel_choice import KERNELS, make_kernel
 from ..core.kernel_family import Kernel
-from ..core.problem import Gamma, KernelEngine, KernelObjective, Problem, indicators, row_space
+from ..core.problem import Gamma, KernelEngine, KernelObjective, Problem, row_space
 from ..core.solvers import ISM, Status
 from ..search.heuristics import check_sigma, median_distance
 
@@ -145,8 +146,8 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_parameters(self)
         table = check_rows(self, X, reset=True)
         n = len(table)
-        target = None if y is None else indicators(known_arrays(_target(y, n)), n)
-        avoided = indicators(known_arrays(read_known(known, n)), n)
+        target = None if y is None else _target(y, n).indicators()
+        avoided = read_given(known, n).indicators()
         centred, self.mean_ = centre(table, column_names(self))
         inside, basis = row_space(centred)
         rng = generator(self.random_state)
@@ -230,13 +231,13 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return len(self.components_)
 
 
-def _target(y: Any, n: int) -> list[Any]:
+def _target(y: Any, n: int) -> Given:
     """A column of labels, or of numbers: also of numbers that count all rows, which are no identifier here."""
     numbers = as_numbers(given_frame(y).iloc[:, 0])
     known = np.empty(0) if numbers is None else numbers[~np.isnan(numbers)]
     counted = len(known) > 12 and len(np.unique(known)) == len(known)
     measured = numbers is not None and (is_measured(numbers) or counted)
-    return read_known(Known("measurement" if measured else "auto", y), n)
+    return read_given(Known("measurement" if measured else "auto", y), n)
 
 
 def _starts(X: Array, F: Array, s: Array, q: int) -> list[Array]:

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.known import Levels, with_features
+from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.coordinates import Coordinates
 from ..core.guess import Guess
@@ -34,9 +34,7 @@ class Sample:
     Attributes
     ----------
     rows : Rows
-        All rows, with the codes of what is given.
-    levels : list of Levels
-        What the codes of each given column mean.
+        All rows, with what is given about them.
     names : sequence of str, or None
         Names of the columns.
     places : int array, shape (m,)
@@ -45,7 +43,8 @@ class Sample:
         Of the sample.
     centred : array, shape (m, d)
         The sample minus its mean.
-    codes : int array, shape (m, g)
+    given : Given
+        About the sample.
     effects : list of arrays, shape (c + 1, d)
         What each code of the given columns adds to a row, from all rows.
     originals : DataFrame with m rows, or None
@@ -53,70 +52,59 @@ class Sample:
     """
 
     rows: Rows
-    levels: list[Levels]
     names: Sequence[str] | None
     places: np.ndarray
     mean: Array
     centred: Array
-    codes: np.ndarray
+    given: Given
     effects: list[Array]
     originals: pd.DataFrame | None
 
     @classmethod
-    def of(
-        cls, rows: Rows, levels: list[Levels], names: Sequence[str] | None, spec: Spec, size: int, rng: Any
-    ) -> Sample:
+    def of(cls, rows: Rows, names: Sequence[str] | None, spec: Spec, size: int, rng: Any) -> Sample:
         """Draw a sample, and compute what is given adds to a row from all rows in one pass."""
         places = sample_rows(rows.n, size, rng)
-        raw, codes = rows.take(places)
+        raw, given = rows.take(places)
         if len(places) < rows.n:
             told = [] if spec.keep is None else [spec.keep.rows]
-            rarely = np.flatnonzero(np.mean(codes >= 0, axis=0) < 0.5)
-            told += [np.flatnonzero(np.asarray(rows.codes[:, g]) >= 0) for g in rarely]
+            rarely = np.flatnonzero(np.mean(given.codes >= 0, axis=0) < 0.5)
+            told += [np.flatnonzero(np.asarray(rows.given.codes[:, g]) >= 0) for g in rarely]
             if told:
                 few = [some[sample_rows(len(some), size // FEW_TOLD, rng)] for some in told]
                 places = np.unique(np.concatenate([places, *few]))
-                raw, codes = rows.take(places)
+                raw, given = rows.take(places)
         raw = np.asarray(raw, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with a remedy
             mean = np.where(raw.max(axis=0) == raw.min(axis=0), raw[0], raw.mean(axis=0))
-        effects = given_effects(rows, mean, levels, names)
+        effects = given_effects(rows, mean, names)
         originals = None if spec.originals is None else spec.originals.iloc[places]
-        return cls(rows, levels, names, places, mean, raw - mean, codes, effects, originals)
+        return cls(rows, names, places, mean, raw - mean, given, effects, originals)
 
     @property
     def whole(self) -> bool:
         """Whether the sample is the table."""
         return len(self.places) == self.rows.n
 
-    @property
-    def given(self) -> list[np.ndarray]:
-        """What is given about the sample: codes of labels, features of everything else."""
-        return with_levels(self.codes, self.levels)
-
     def coordinates(self, parameters: Parameters, guess: Guess | None) -> tuple[Coordinates, Array]:
         """The coordinates of a fit, and the sample in them."""
         found, left = Coordinates(self.mean), self.centred
         if parameters.subtract_given:
-            measured = tuple(one.table is not None for one in self.levels)
+            measured = tuple(not one.are_labels for one in self.given.levels)
             found = replace(found, effects=tuple(self.effects), measured=measured, guess=guess)
-            left = left - found.given_effect(left, self.codes)
+            left = left - found.given_effect(left, self.given.codes)
             left = np.where(np.abs(left) > 1e-12 * np.abs(self.centred).max(), left, 0.0)
         inside, basis = coordinates(left, parameters.whitening, parameters.subspace)
         return replace(found, basis=basis), inside
 
     def guess(self) -> Guess | None:
         """Guesses what is given about new rows; None if too little is known for that."""
-        measured = [g for g, one in enumerate(self.levels) if one.table is not None]
-        smooth = sum((self.effects[g][self.codes[:, g]] for g in measured), np.zeros_like(self.centred))
+        columns = zip(self.given.levels, self.effects, self.given.codes.T, strict=True)
+        smooth = sum(
+            (effect[codes] for one, effect, codes in columns if not one.are_labels), np.zeros_like(self.centred)
+        )
         with suppress(InputError):
             return Guess.fit(self.centred, self.given, smooth)
         return None
-
-
-def with_levels(codes: np.ndarray, levels: Sequence[Levels]) -> list[np.ndarray]:
-    """The codes of labels, and the features of everything else."""
-    return [with_features(column, one.table) for column, one in zip(codes.T, levels, strict=True)]
 
 
 def visible_share(k: int) -> float:

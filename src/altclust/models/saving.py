@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError, short_repr
-from ..base.known import Levels
+from ..base.given import Levels
 from ..base.validation import check_parameters, check_solver, column_names
 from ..core.certificate import Certificate
 from ..core.coordinates import Coordinates

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..base.thresholds import ALTERNATIVE
@@ -17,8 +17,8 @@ from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernel_choice import make_kernel
-from ..core.metrics import NO_CUT, normalised_cut, overlap
-from ..core.problem import Embedding, KernelEngine, Objective, Problem, indicators, remove_given
+from ..core.metrics import NO_CUT, normalised_cut
+from ..core.problem import Embedding, KernelEngine, Objective, Problem
 from ..core.reduced import FLOOR, ReducedObjective
 from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
@@ -60,8 +60,8 @@ class SolveOptions:
         """Whether the callback has stopped the fit."""
         return isinstance(self.callback, CountedRounds) and self.callback.ended
 
-    def limits(self, given: Sequence[np.ndarray]) -> dict[str, Any]:
-        """max_iter, tol and callback of `alternate`, for rows with these codes."""
+    def limits(self, given: Given) -> dict[str, Any]:
+        """max_iter, tol and callback of `alternate`, for rows with this given."""
 
         def report(number: int, value: float, embedding: Embedding) -> Any:
             assert self.callback is not None
@@ -95,7 +95,7 @@ def build_problem(rank: int, parameters: Parameters) -> Problem:
 def best_of_starts(
     problem: Problem,
     engine: KernelEngine,
-    given: Sequence[np.ndarray],
+    given: Given,
     parameters: Parameters,
     options: SolveOptions,
     rng: np.random.Generator,
@@ -103,7 +103,7 @@ def best_of_starts(
     """The best result over all starts, and the problem with the chosen q."""
     if options.callback is not None:
         options = replace(options, callback=CountedRounds(options.callback))
-    starting = _Starting(engine, list(given), parameters, options, rng)
+    starting = _Starting(engine, given, parameters, options, rng)
     descends = options.reduced and isinstance(engine, DenseEngine)
     return starting.descended(problem) if descends else starting.alternated(problem)
 
@@ -111,13 +111,13 @@ def best_of_starts(
 def solve_again(
     problem: Problem,
     engine: KernelEngine,
-    given: Sequence[np.ndarray],
+    given: Given,
     parameters: Parameters,
     options: SolveOptions,
     found: Result,
 ) -> Result:
     """What other rows give, from the W of a result and in the same way."""
-    starting = _Starting(engine, list(given), parameters, replace(options, callback=None), np.random.default_rng(0))
+    starting = _Starting(engine, given, parameters, replace(options, callback=None), np.random.default_rng(0))
     if found.objective is None:
         return starting._part(MOST_EXACT)._alternation(problem, [(found.W, None)])
     return starting._descent(problem, [found.W], found.objective.floor, options.max_iter, found.objective.anchor)
@@ -138,7 +138,7 @@ class _Starting:
     """
 
     engine: KernelEngine
-    given: list[np.ndarray]
+    given: Given
     parameters: Parameters
     options: SolveOptions
     rng: np.random.Generator
@@ -191,8 +191,8 @@ class _Starting:
         if n <= most:
             return self
         rows = sample_rows(n, most, self.rng)
-        X, given = self.engine.X[rows], [one[rows] for one in self.given]
-        Y = indicators(given, len(X), self.parameters.scaling)
+        X, given = self.engine.X[rows], self.given.take(rows)
+        Y = given.indicators(self.parameters.scaling)
         engine = make_engine(X - X.mean(axis=0), self.engine.kernel, Y)
         if self.engine.keep is not None:
             engine.keep = self.engine.keep[0][rows], self.engine.keep[1] * n / len(rows)
@@ -209,7 +209,7 @@ class _Starting:
         choose_q, n_init = parameters.n_components is None, self.options.n_init
         problem, starts = make_starts(problem, self.engine, parameters.init, choose_q, n_init, self.rng)
         spectral, q = isinstance(parameters.init, str) and parameters.init == "spectral", problem.n_components
-        left = remove_given(X, self.given) if self.given else X
+        left = self.given.subtracted_from(X)
         if simple and spectral and problem.n_clusters > 1 and left.any():
             starts.append((with_columns(X, alternate_discriminants(left, problem.n_clusters, self.rng), q), None))
         if self.engine.keep is not None and len(self.engine.keep[1]) and isinstance(parameters.init, str):
@@ -300,6 +300,6 @@ class _Starting:
         """The normalised cut of the clusters; infinity for outliers, and for clusters that resemble what is given."""
         k, labels = problem.n_clusters, result.labels
         smallest = np.bincount(labels, minlength=k).min() / len(labels)
-        if smallest < fewest(k) or overlap(labels, self.given) > ALTERNATIVE:
+        if smallest < fewest(k) or self.given.overlap(labels) > ALTERNATIVE:
             return np.inf
         return normalised_cut(problem.kernel.gram(self.engine.X @ result.W), labels, k)

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from array_api_compat import is_torch_array
 from scipy import sparse
 
-from ..base.backend import host
 from ..base.errors import InputError
 from ..base.given_labels import given_frame
-from ..base.known import Known, known_frame, known_parts, read_known
+from ..base.known import Known, known_frame, known_parts, read_given
 from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows, SparseRows
@@ -127,8 +125,7 @@ class Repeated:
         return self._of_rows(y, np.arange(self.n), without) if len(without) else y
 
     def _of_rows(self, y: Any, rows: np.ndarray, unknown: Any = ()) -> list[Known] | None:
-        y = host(y) if is_torch_array(y) else y
-        read_known(y, self.n)  # refuses what cannot be used
+        read_given(y, self.n)  # refuses what cannot be used
         found = []
         for part in known_parts(y):
             if part.kind in ("kernel", "distances"):
@@ -152,7 +149,7 @@ class Repeated:
         places = None if view.places is None else self.places[view.places]
         if search is not None and searched is not None and places is not None:
             seen = search.X if shown is None else shown
-            parts = [seen, *(np.reshape(codes, (len(codes), -1)) for codes in search.given)]
+            parts = [seen, *search.given.each(lambda codes: codes[:, None], lambda features: features)]
             once = np.flatnonzero(~pd.DataFrame(np.hstack(parts)).duplicated())
             search, searched, places = search.take(once), searched[once], places[once]
             shown = None if shown is None else shown[once]
@@ -166,6 +163,6 @@ class Repeated:
 
     def _predicted(self, view: FittedView, some: np.ndarray, y: Any) -> Any:
         rows = (SparseRows if sparse.issparse(self.rows) else ArrayRows)(self.rows[some])
-        known = known_frame(host(y) if is_torch_array(y) else y)
+        known = known_frame(y)
         given = view.codes_of(known)
         return view.predict(rows if given is None else view.coded(rows, given.iloc[some]))

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..core.embedding import round_to_labels
 from ..core.engines import DenseEngine
 from ..core.initialization import random_start, spectral_start
 from ..core.kernels import Gaussian
-from ..core.problem import Embedding, Gamma, Problem, indicators
+from ..core.problem import Embedding, Gamma, Problem
 from .configs import Task
 
 ROUNDS = 22
@@ -57,7 +58,7 @@ class AuthorsResult:
 def authors_problem(task: Task) -> tuple[Problem, DenseEngine]:
     """The task as a problem with the paper's Y, and its engine."""
     X = task.X - task.X.mean(axis=0)
-    Y = indicators([_codes(task.given)], len(X), "paper")
+    Y = Given.from_codes(_codes(task.given)).indicators("paper")
     kernel = Gaussian(task.sigma)
     problem = Problem(task.n_clusters, task.n_components, task.novelty_weight, kernel)
     return problem, DenseEngine(X, kernel, Y)
@@ -158,7 +159,7 @@ def printed_cost(task: Task, W: Array, labels: np.ndarray, quality: float) -> fl
     the number of given clusters, the alternative is penalised for similarity to itself.
     """
     problem, engine = authors_problem(task)
-    Y = np.hstack([engine.given, indicators([labels], len(labels), "paper")])[:, : problem.n_components]
+    Y = np.hstack([engine.given, Given.from_codes(labels).indicators("paper")])[:, : problem.n_components]
     F = Y / np.sqrt(engine.degrees(W))[:, None]
     return -quality + task.novelty_weight * engine.value(W, Gamma(F, np.ones(Y.shape[1])))
 

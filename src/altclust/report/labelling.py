@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..base.given import Given
 from ..base.given_labels import is_unknown
-from ..base.known import as_numbers, is_measured, known_arrays, read_known
+from ..base.known import as_numbers, is_measured, read_given
 from .sentences import text
 
 MOST_LEVELS = 30  # in a legend or a table; smaller clusters are put together
@@ -31,7 +32,7 @@ class Labelling:
         The cluster of every row; −1 is unknown.
     others : int
         Number of clusters that the last level puts together; 0 where every cluster has its own.
-    features, values : arrays, shapes (n, m) and (n,), or None
+    measured, values : Given, and array, shape (n,), or None
         Those of a measurement, whose levels are bands of its values.
     """
 
@@ -39,7 +40,7 @@ class Labelling:
     levels: list[str]
     codes: np.ndarray
     others: int = 0
-    features: np.ndarray | None = None
+    measured: Given | None = None
     values: np.ndarray | None = None
 
     @property
@@ -102,8 +103,7 @@ def _encode(name: str, column: pd.Series) -> Labelling:
     numbers = as_numbers(column)
     if numbers is not None and is_measured(numbers):
         codes, levels = bands(numbers)
-        features = known_arrays(read_known(numbers, len(numbers)))[0]
-        return Labelling(name, levels, codes, features=features, values=numbers)
+        return Labelling(name, levels, codes, measured=read_given(numbers, len(numbers)), values=numbers)
     codes, levels = pd.factorize(column)
     try:
         order = sorted(range(len(levels)), key=lambda i: levels[i])

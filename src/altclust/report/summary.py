@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..base.agreement import table_nmi
 from ..base.errors import InputError
 from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
-from ..core.metrics import dependence, table_nmi
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
 from .agreement import agreement
@@ -115,7 +115,7 @@ def summarise(
         alternative, model.labels_ if labels is None else labels, n, model.n_clusters_, cluster_names
     )
     nmis = [
-        table_nmi(cross(one, found)[:-1, :-1]) if one.features is None else dependence(found.codes, one.features)[0]
+        table_nmi(cross(one, found)[:-1, :-1]) if one.measured is None else one.measured.overlap(found.codes)
         for one in known
     ]
     overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
@@ -153,7 +153,7 @@ def summarise(
             model.status_ == "converged",
             _plain_rule(rule),
             alone,
-            measured=any(one.features is not None for one in known),
+            measured=any(one.measured is not None for one in known),
             predicted=predicted,
         ),
         "clusters": describe_clusters(found, values),

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..base.thresholds import INDEPENDENT
 from ..core.metrics import nmi_matrix, one_hot
-from ..core.problem import remove_given
 from .proposals import Proposal, fit_proposal
 from .selection import REJECTED, judge
 from .spec import SearchSpec
@@ -36,7 +36,7 @@ def factor(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int
     score = table["score"].to_numpy()
     best = int(np.argmax(score))
     whole = trials[best]
-    rows = (remove_given(spec.X, spec.given) if spec.given else spec.X) @ whole.W
+    rows = spec.given.subtracted_from(spec.X) @ whole.W
     for place in _coarser(trials, score, best):
         part = trials[place]
         other = _other_factor(spec, part, whole.n_clusters // part.n_clusters + 1, seed)
@@ -103,7 +103,8 @@ def _coarser(trials: list[Trial], score: np.ndarray, best: int) -> Iterator[int]
 
 def _other_factor(spec: SearchSpec, part: Trial, most: int, seed: int) -> Trial:
     """The best clustering of up to so many clusters that differs from a trial too."""
-    beside = replace(spec, given=[*spec.given, part.labels])
+    given = Given.joined([spec.given, Given.from_codes(part.labels)], len(spec.X))
+    beside = replace(spec, given=given)
     found = [fit_proposal(beside, Proposal(source, k), seed) for k in range(2, most + 1) for source in STARTS]
     return found[int(judge(beside, found, np.random.default_rng(seed))["score"].argmax())]
 

@@ -8,7 +8,6 @@ from ..base.backend import Array
 from ..core.embedding import joint_codes
 from ..core.kernels import Gaussian
 from ..core.metrics import nmi_matrix, normalised_cut, one_hot
-from ..core.problem import remove_given
 from .proposals import Proposal, fit_proposal
 from .spec import SearchSpec
 from .trials import Trial
@@ -20,7 +19,7 @@ FAR = 100.0  # widths of the kernel, up to which single precision gives exponent
 
 def cells_of(spec: SearchSpec) -> np.ndarray:
     """The given cluster of each row, by all given clusterings together."""
-    return joint_codes([codes for codes in spec.given if codes.ndim == 1], len(spec.X))
+    return joint_codes(spec.given.clusterings, len(spec.X))
 
 
 def split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -49,7 +48,7 @@ def found_again(spec: SearchSpec, trial: Trial, seed: int) -> float:
 
 def shown(spec: SearchSpec, trial: Trial) -> Array:
     """All rows of a search in the directions of a trial of some of them."""
-    return (remove_given(spec.X, spec.given) if trial.subtract_given else spec.X) @ trial.W
+    return (spec.given.subtracted_from(spec.X) if trial.subtract_given else spec.X) @ trial.W
 
 
 class Carried:

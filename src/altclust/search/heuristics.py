@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy.spatial.distance import pdist
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import lapack_subset
@@ -30,15 +30,14 @@ def median_distance(X: Array, rng: np.random.Generator) -> float:
     return max(typical, FINEST * float(np.max(np.abs(X))))
 
 
-def number_of_clusters(X: Array, given: Sequence[np.ndarray], sigma: float, rng: np.random.Generator) -> int:
+def number_of_clusters(X: Array, given: Given, sigma: float, rng: np.random.Generator) -> int:
     """The number of clusters of the first given clustering.
 
     If no clustering is given: the largest gap between the eigenvalues of the normalised kernel, from 2 to 10 clusters
     (the eigengap of spectral clustering), at half the median distance; a smaller width splits compact clusters.
     """
-    clusterings = [codes for codes in given if codes.ndim == 1]
-    if clusterings:
-        return int(clusterings[0].max()) + 1
+    if given.clusterings:
+        return int(given.clusterings[0].max()) + 1
     X = X[sample_rows(len(X), MOST_ROWS, rng)]
     n = len(X)
     most = min(MOST_CLUSTERS + 1, n - 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.backend import Array
-from ..core.embedding import as_codes
-from ..core.problem import indicators
+from ..base.given import Given
+from ..core.embedding import as_clusterings
 from ..core.solvers.grassmann import orthonormal
 
 STARTS = 6  # of FastICA
@@ -57,7 +57,7 @@ def _orthogonal(W: Array) -> Array:
     return np.matmul(left, right)
 
 
-def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.random.Generator) -> Array:
+def independent_directions(X: Array, given: Given, q: int, rng: np.random.Generator) -> Array:
     """Directions of q components with light tails that depend on each other but not on the given clusterings.
 
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
@@ -70,7 +70,7 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
     """
     X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
-    explained, given = indicators(given, n), [as_codes(one) for one in given]
+    explained, clusterings = given.indicators(), as_clusterings(given)
     count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
@@ -81,7 +81,7 @@ def independent_directions(X: Array, given: list[np.ndarray], q: int, rng: np.ra
         sources = X @ directions
         size = np.mean(sources**2, axis=0)
         tails = np.where(size > 0, np.mean(sources**4, axis=0) / np.where(size > 0, size, 1.0) ** 2, np.inf)
-        known = np.array([max((_association(s, codes) for codes in given), default=0.0) for s in sources.T])
+        known = np.array([max((_association(s, codes) for codes in clusterings), default=0.0) for s in sources.T])
         chosen = _of_one_view(sources, np.lexsort((tails, known > TELLING)), q)
         if columns_too:
             moved, tail = orthonormal(directions[:, chosen]), tails[chosen].sum()
@@ -105,7 +105,7 @@ def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, 
         Centred rows.
     W : array, shape (d, q)
     explained : array, shape (n, c)
-        Columns of what is given, see `altclust.core.problem.indicators`.
+        Columns of what is given, see `altclust.base.given.Given`.
 
     Returns
     -------

@@ -57,12 +57,12 @@ def _of_shuffled(spec: SearchSpec, k: int, rng: np.random.Generator) -> float:
     """The mean agreement of clusters with shuffled labels from which they were sought."""
     keep, (X, _) = spec.fixed.keep, in_coordinates(spec, True, 0.0)
     assert keep is not None
-    found = []
+    found, given = [], spec.given.indicators()
     for _ in range(DRAWS):
         codes = keep.codes.copy()
         codes[keep.rows] = rng.permutation(codes[keep.rows])
         shuffled = keep._replace(codes=codes)
-        columns = shuffled.columns(spec.indicators)
+        columns = shuffled.columns(given)
         if len(columns[1]):
             W = kept_start(X, k, columns, rng)
             found.append(shuffled.agreement(best_lloyd(X @ W, k, rng, 3)[0]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.backend import Array
-from ..core.problem import indicators, remove_given
 from .discriminants import discriminant_directions
 from .null_rows import NullRows
 from .spec import SearchSpec
@@ -16,12 +15,11 @@ def null_in_columns(
     spec: SearchSpec, trial: Trial, cells: np.ndarray, tested: np.ndarray, draws: int, rng: np.random.Generator
 ) -> Array:
     """The tested rows without clusters in the columns of the table, in the directions of the trial."""
-    measured = [features for features in spec.given if features.ndim == 2]
-    rest = remove_given(spec.X, measured) if measured else spec.X  # what measurements explain is no part of the null
+    rest = spec.given.measurements.subtracted_from(spec.X)  # what measurements explain is no part of the null
     rows = NullRows(rest[tested], cells[tested], rng).draw(draws, rng) @ trial.W + (spec.X - rest)[tested] @ trial.W
     if not trial.subtract_given:
         return rows
-    Y = indicators([codes[tested] for codes in spec.given], int(tested.sum()))
+    Y = spec.given.take(tested).indicators()
     return rows - (Y @ np.linalg.pinv(Y)) @ rows
 
 
@@ -38,7 +36,7 @@ def null_in_directions(
     means = np.zeros_like(shown)
     if spec.given and not trial.subtract_given:
         centred = shown - shown.mean(axis=0)
-        means = shown - remove_given(centred, spec.given)
+        means = shown - spec.given.subtracted_from(centred)
     axes = _all_axes(shown[found], trial)
     null = NullRows((shown - means)[tested] @ axes, np.zeros(int(tested.sum()), dtype=int), rng)
     return null.draw(draws, rng) @ np.linalg.inv(axes) + means[tested]

@@ -24,8 +24,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ..base.backend import Array
 from ..base.errors import one_line
+from ..base.given import Given
 from ..base.sampling import sample_rows
-from ..core.embedding import joint_codes
+from ..core.embedding import as_clusterings, joint_codes
 from .coded_columns import ROWS_PER_CELL, CodedColumn, coded_columns, most_telling
 from .null_rows import ATOM, FEW_VALUES
 
@@ -129,7 +130,7 @@ def reproduced_by(
     *,
     cuts: bool = True,
     several: bool = True,
-    given: Sequence[np.ndarray] = (),
+    given: Given | None = None,
     beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
     """The one column, or the two, that reproduce the labels with an agreement of at least 0.95, or several exactly.
@@ -149,8 +150,7 @@ def reproduced_by(
         Whether to say where columns with many values are split.
     several : bool
         Whether to try cross tables of three columns or more.
-    given : sequence of arrays
-        Codes of the given clusterings, or given measurements.
+    given : Given, optional
     beside : DataFrame, optional
         All columns that were clustered, as numbers: those that are not in the rule may show the view as well.
 
@@ -181,7 +181,7 @@ def reproduced_by(
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
     pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
-    within = joint_codes([one[rows] for one in given], len(rows)) if given else None
+    within = joint_codes(as_clusterings(given.take(rows)), len(rows)) if given else None
     rule = (
         _of_values(codes, [[column] for column in listed[:1]])
         or _split(codes, columns, [[j] for j in used], cuts)

@@ -10,7 +10,6 @@ import pandas as pd
 from ..core.alternation import solve
 from ..core.certificate import eigengap
 from ..core.initialization import spectral_start
-from ..core.metrics import overlap
 from ..core.problem import KernelObjective
 from ..core.solvers import ISM
 from .heuristics import median_distance
@@ -27,7 +26,7 @@ ROUNDS = 6  # of a short fit, and steps of each of its W steps
 
 def grid(spec: SearchSpec) -> list[Proposal]:
     """One proposal for each σ: all λ share its kernel."""
-    clusterings = [codes for codes in spec.given if codes.ndim == 1]
+    clusterings = spec.given.clusterings
     k = spec.fixed.n_clusters or (int(clusterings[0].max()) + 1 if clusterings else 2)
     return [Proposal(f"grid {i}", k) for i in range(len(SIGMAS))]
 
@@ -63,7 +62,7 @@ def run_grid(spec: SearchSpec, proposal: Proposal, seed: int) -> list[Trial]:
                 W=result.W,
                 labels=result.labels,
                 spectrum=result.values,
-                overlap=overlap(result.labels, spec.given),
+                overlap=spec.given.overlap(result.labels),
                 smallest=float(np.bincount(result.labels, minlength=k).min() / len(X)),
                 quality=result.quality,
                 cost=result.cost,

@@ -29,7 +29,6 @@ import numpy as np
 from ..base.backend import Array
 from ..core.alternation import alternate
 from ..core.initialization import spectral_start
-from ..core.problem import remove_given
 from ..core.reduced import FLOOR
 from ..core.solvers import ISM
 from .discriminants import (
@@ -129,7 +128,7 @@ def proposals(spec: SearchSpec) -> list[Proposal]:
     k, fixed, n = spec.fixed.n_clusters, spec.fixed, len(spec.X)
     if fixed.sigma is not None and k is not None:
         return [Proposal(FIXED, k)]
-    left = remove_given(spec.X, spec.given).any() if spec.given else True
+    left = not spec.given or spec.given.subtracted_from(spec.X).any()
 
     def allowed(name: str, source: Source) -> bool:
         subtract = source.subtract_given and bool(spec.given)

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..base.progress import Callback
 from ..base.validation import check_sizes
 from ..core.initialization import check_start, check_subspace
@@ -24,7 +25,7 @@ FEWEST_ROWS = 12  # below, heuristics are used instead of a search
 def resolve_parameters(
     spec: Spec,
     centred: Array,
-    given: list[np.ndarray],
+    given: Given,
     rng: np.random.Generator,
     *,
     n_jobs: int | None = None,
@@ -37,7 +38,7 @@ def resolve_parameters(
     ----------
     spec : Spec
     centred : array, shape (n, d)
-    given : list of int arrays, shape (n,)
+    given : Given
     rng : Generator
     n_jobs : int, optional
         Number of parallel processes of the search.

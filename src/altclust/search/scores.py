@@ -12,7 +12,6 @@ from ..core.embedding import unit_rows
 from ..core.kernels import Gaussian
 from ..core.lloyd import best_lloyd
 from ..core.metrics import normalised_cut
-from ..core.problem import remove_given
 from ..core.reduced import ReducedObjective
 from .discriminants import discriminant_directions
 from .heuristics import median_distance
@@ -40,7 +39,7 @@ def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> p
     evenness
         Entropy of the cluster sizes over that of equal sizes.
     """
-    left = remove_given(spec.X, spec.given) if spec.given else spec.X
+    left = spec.given.subtracted_from(spec.X)
     contrast = Contrast(len(spec.X), max(trial.n_components for trial in trials), rng)
     found = []
     for trial in trials:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from ..base.backend import Array
-from ..core.problem import remove_given
+from ..base.given import Given
 
 WIDE = 200  # columns, above which a search is restricted
 LEADING = 50  # principal directions
@@ -21,14 +21,14 @@ FIRST = 4
 BINS = 4
 
 
-def screen(X: Array, given: list[np.ndarray], seed: int) -> tuple[Array, Array]:
+def screen(X: Array, given: Given, seed: int) -> tuple[Array, Array]:
     """A basis of the directions to search in, and the part of it that a few columns span.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Centred.
-    given : list of int arrays
+    given : Given
     seed : int
 
     Returns
@@ -38,8 +38,7 @@ def screen(X: Array, given: list[np.ndarray], seed: int) -> tuple[Array, Array]:
     columns : array, shape (r, m)
         Orthonormal coordinates of single columns in that basis.
     """
-    left = remove_given(X, given) if given else X
-    chosen = standing_out(left)
+    chosen = standing_out(given.subtracted_from(X))
     leading = randomized_svd(X, min(LEADING, *X.shape), n_iter=4, random_state=seed)[2].T
     own = np.eye(X.shape[1])[:, chosen]
     rest = leading.copy()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..base.given import Given
 from ..base.thresholds import ALTERNATIVE
 from .halves import found_again
 from .keep_starts import agreements
@@ -73,7 +74,7 @@ def fewest(n_clusters: Any) -> Any:
 
 
 def obvious_trials(
-    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: list[np.ndarray], beside: pd.DataFrame
+    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: Given, beside: pd.DataFrame
 ) -> dict[int, Obvious]:
     """Those of the best trials that columns with few values reproduce, and not the columns beside; with the rule."""
     best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]

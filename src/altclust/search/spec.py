@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..base.keep import Keep
-from ..core.problem import indicators, remove_given
 from ..core.reduced import FLOOR
 from .independent_components import independent_directions, light_tailed
 
@@ -96,8 +96,7 @@ class SearchSpec:
     ----------
     X : array, shape (n, r)
         Centred rows.
-    given : list of int arrays, shape (n,), or float arrays, shape (n, m)
-        Codes of clusterings, and features of measurements, see `altclust.base.known.known_arrays`.
+    given : Given
     fixed : Spec
         Fixed parameters; if σ and k are fixed, there is a single trial.
     columns : array, shape (r, m), or None
@@ -107,7 +106,7 @@ class SearchSpec:
     """
 
     X: Array
-    given: list[np.ndarray]
+    given: Given
     fixed: Spec = Spec()
     columns: Array | None = None
     part_of: int = 0
@@ -115,7 +114,7 @@ class SearchSpec:
     @cached_property
     def tails(self) -> Array:
         """Independent components of the rows without the means of their given clusters, lightest tails first."""
-        return light_tailed(remove_given(self.X, self.given) if self.given else self.X)
+        return light_tailed(self.given.subtracted_from(self.X))
 
     @cached_property
     def standing_out(self) -> Array:
@@ -137,19 +136,14 @@ class SearchSpec:
     def kept(self) -> tuple[Array, Array] | None:
         """Columns and weights of what the view should agree with, see `altclust.base.keep.Keep.columns`."""
         keep = self.fixed.keep
-        return None if keep is None else keep.columns(self.indicators)
-
-    @cached_property
-    def indicators(self) -> Array:
-        """Columns of what is given."""
-        return indicators(self.given, len(self.X))
+        return None if keep is None else keep.columns(self.given.indicators())
 
     def take(self, rows: np.ndarray) -> SearchSpec:
         """The search of some of the rows, centred."""
         X, keep = self.X[rows], self.fixed.keep
         fixed = self.fixed if keep is None else replace(self.fixed, keep=keep.take(rows))
-        given, whole = [codes[rows] for codes in self.given], max(len(self.X), self.part_of)
-        return replace(self, X=X - X.mean(axis=0), given=given, fixed=fixed, part_of=whole)
+        whole = max(len(self.X), self.part_of)
+        return replace(self, X=X - X.mean(axis=0), given=self.given.take(rows), fixed=fixed, part_of=whole)
 
     def directions(self, wanted: int) -> int:
         """The fixed q; otherwise `wanted`, but fewer than all r directions, so that there is a choice."""

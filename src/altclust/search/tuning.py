@@ -14,10 +14,11 @@ from sklearn.base import BaseEstimator
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.known import known_arrays, read_known
+from ..base.given import Given
+from ..base.known import read_given
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
-from ..base.sampling import mixed_order
+from ..base.sampling import own_order
 from ..base.validation import centre, check_rows, check_sizes, column_names
 from ..core.problem import row_space
 from .factors import factor, variants
@@ -134,8 +135,8 @@ def tune(
         raise InputError("must be True, False or None.", argument="subtract_given", value=subtract_given)
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
-    codes = known_arrays(read_known(given, len(table)))
-    if subtract_given and (not codes or rule == "paper"):
+    known = read_given(given, len(table))
+    if subtract_given and (not known or rule == "paper"):
         raise InputError('subtract_given=True needs a given clustering and rule="ranking": pass both.')
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
@@ -143,7 +144,7 @@ def tune(
     check_outliers(centred)
     return search_parameters(
         centred,
-        codes,
+        known,
         Spec(n_clusters, n_components, None, novelty_weight, subtract_given=subtract_given, keep_obvious=keep_obvious),
         rule=rule,
         n_jobs=n_jobs,
@@ -163,7 +164,7 @@ def _whole(name: str, value: Any) -> int | None:
 
 def search_parameters(
     X: Array,
-    given: list[np.ndarray],
+    given: Given,
     fixed: Spec,
     *,
     rule: str = "ranking",
@@ -177,10 +178,15 @@ def search_parameters(
     If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
     other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
-    order, across, seed = mixed_order(X)
-    X, names = X[:, across], [column_name(names, int(j)) for j in across]
-    fixed = replace(fixed, subspace=None if fixed.subspace is None else fixed.subspace[across])
-    rows, searched = order[:MOST_ROWS], replace(fixed, originals=None)
+    order, across, seed, X, given = own_order(X, given)
+    names = [column_name(names, int(j)) for j in across]
+    fixed = replace(
+        fixed,
+        subspace=None if fixed.subspace is None else fixed.subspace[across],
+        keep=None if fixed.keep is None else fixed.keep.take(order),
+        originals=None if fixed.originals is None else fixed.originals.iloc[order].sort_index(axis=1),
+    )
+    rows, searched = np.arange(min(len(X), MOST_ROWS)), replace(fixed, originals=None)
     if fixed.keep is not None:
         rows = np.concatenate([rows, np.setdiff1d(fixed.keep.rows[:MOST_KEPT], rows)])
         searched = replace(searched, keep=fixed.keep.take(rows))
@@ -189,7 +195,7 @@ def search_parameters(
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
-    spec = SearchSpec(sampled, [c[rows] for c in given], searched, columns)
+    spec = SearchSpec(sampled, given.take(rows), searched, columns)
     propose, fit, judge, explain = RULES[rule]
     found = propose(spec)
     if not found:
@@ -215,7 +221,8 @@ def search_parameters(
             told = {one.columns for one in rules}
             others = {k: _in_columns(one, across) for k, one in again.variants.items()}
             again = replace(again, parameters=_in_columns(again.parameters, across), variants=others)
-            return replace(again, obvious=(*rules, *(one for one in again.obvious if one.columns not in told)))
+            told_first = (*rules, *(one for one in again.obvious if one.columns not in told))
+            return replace(again, rows=order[again.rows], obvious=told_first)
     if found_in:
         table.loc[list(found_in), "score"] -= REJECTED
         with fitting_threads(len(sampled)):
@@ -238,7 +245,7 @@ def search_parameters(
         settings(first),
         explain(row, table),
         float(row["score"]),
-        rows,
+        order[rows],
         trials,
         trials[first].source,
         {k: settings(i) for k, i in others.items()},

@@ -16,8 +16,9 @@ from scipy.stats import rankdata
 
 from ..base.backend import Array
 from ..base.errors import one_line
+from ..base.given import Given
 from ..base.sampling import sample_rows
-from ..core.embedding import joint_codes
+from ..core.embedding import as_clusterings, joint_codes
 from ..core.metrics import one_hot
 from .null_rows import FEW_VALUES
 
@@ -61,7 +62,7 @@ class Witness:
 
 
 def find_witnesses(
-    labels: np.ndarray, others: pd.DataFrame, given: Sequence[np.ndarray] = (), *, rng: np.random.Generator
+    labels: np.ndarray, others: pd.DataFrame, given: Given | None = None, *, rng: np.random.Generator
 ) -> tuple[Witness, ...]:
     """Test columns that were not used against the clusters of a view.
 
@@ -73,8 +74,7 @@ def find_witnesses(
     labels : int array, shape (n,)
     others : DataFrame, n rows
         Numbers, dates, or categories with at most 30 values; all else is left out, and so are row numbers.
-    given : sequence of int arrays, shape (n,)
-        Codes of the given clusterings; −1 is unknown.
+    given : Given, optional
     rng : Generator
 
     Returns
@@ -85,7 +85,7 @@ def find_witnesses(
     """
     rows = sample_rows(len(labels), MOST_ROWS, rng)
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1].ravel()
-    cells = joint_codes([np.asarray(one)[rows] for one in given], len(rows))
+    cells = joint_codes([] if given is None else as_clusterings(given.take(rows)), len(rows))
     tested = [
         _tested(one_line(str(name), LONGEST), others.iloc[rows, j], codes, cells)
         for j, name in enumerate(others.columns)

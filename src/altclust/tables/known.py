@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from ..base.errors import InputError
-from ..base.known import Known, Levels, is_measured
+from ..base.given import Levels
+from ..base.known import Known, is_measured
 from .column_types import ROWS_EACH, TypedColumn, as_option, column_type
 from .identifiers import is_named
 from .values import known_labels

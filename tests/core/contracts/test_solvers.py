@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from tests.conftest import objective_at, random_problem, some
 
+from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Problem, indicators
+from altclust.core.problem import Problem
 from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers import (
     ISM,
@@ -111,7 +112,7 @@ def test_solvers_agree_where_the_minimum_is_plain():
     X -= X.mean(axis=0)
     problem = Problem(2, 1, 1.0, Gaussian(3.0))
     W = orthonormal(np.array([[0.1], [1.0], [0.2], [-0.1]]))
-    objective = objective_at(problem, DenseEngine(X, problem.kernel, indicators([codes], n)), W)
+    objective = objective_at(problem, DenseEngine(X, problem.kernel, Given.from_codes(codes).indicators()), W)
     found = [solver(objective, W).W for solver in (ISM(), Stiefel(), Growth(), Newton())]
     assert all(subspace_distance(found[0], W) < 1e-3 for W in found)
 

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ...base.given_labels import check_given
-from ...core.problem import remove_given
+from ...base.given import Given
+from ...base.known import read_given
 from ...models.comparison import METHODS, Comparison
 from ...models.comparison import compare as run
 from ...report import render_comparison
@@ -86,7 +86,7 @@ def _column(method: str) -> str:
 
 def _write(task: Task, found: Comparison) -> dict[str, Any]:
     new = found.labels.rename(columns=_column)
-    given = [] if task.given is None else check_given(task.given, len(task.prepared.X))
+    given = read_given(task.given, len(task.prepared.X), "clusterings")
     page = render_comparison(
         found.table,
         found.labels,
@@ -114,11 +114,10 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
     return figures
 
 
-def _places(X: np.ndarray, given: list[np.ndarray]) -> np.ndarray:
+def _places(X: np.ndarray, given: Given) -> np.ndarray:
     """Rows along the two directions of largest variance without the means of the given clusters, shape (n, 2)."""
     centred = X - X.mean(axis=0)
-    rest = remove_given(centred, given) if given else centred
-    directions = np.linalg.svd(rest, full_matrices=False)[2][:2]
+    directions = np.linalg.svd(given.subtracted_from(centred), full_matrices=False)[2][:2]
     Z = centred @ directions.T
     return Z if Z.shape[1] == 2 else np.column_stack([Z, np.random.default_rng(0).uniform(size=len(Z))])
 

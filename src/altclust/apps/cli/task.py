@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...base.errors import InputError, sentence, short_repr
-from ...base.given_labels import check_given
+from ...base.given_labels import label_codes
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...models.prepared import PreparedTable, prepare_table
@@ -185,7 +185,7 @@ def _check_labels(given: pd.DataFrame | None, options: TableOptions) -> None:
         if str(name) in measured(given):
             continue
         try:
-            check_given(labelled, len(labelled))
+            label_codes(labelled)
         except InputError as error:
             own = str(name) in (options.given or [])
             where = f"--given {name}" if own else f"--given-file {options.given_file}: column {str(name)!r}"

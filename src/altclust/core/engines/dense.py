@@ -36,7 +36,7 @@ class DenseEngine:
         Centred rows.
     kernel : Gaussian
     given : array, shape (n, c), optional
-        Centred indicators of the given clusterings, see `altclust.core.problem.indicators`.
+        Centred indicators of what is given, see `altclust.base.given.Given`.
     """
 
     def __init__(self, X: Array, kernel: Gaussian, given: Array | None = None) -> None:

@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 
 from ...base.backend import Array
-from ...base.given_labels import check_given
+from ...base.given import Given
+from ...base.known import read_given
 from ...base.sklearn_compat import Interval, StrOptions
 from ...base.validation import centre, check_parameters, check_rows, check_sizes, column_names, generator
 from ...core.embedding import fit_kmeans
-from ...core.metrics import overlap
 from ...search.heuristics import median_distance, number_of_clusters
 
 
@@ -54,23 +54,23 @@ class Baseline(ClusterMixin, BaseEstimator):
         """
         check_parameters(self)
         table = check_rows(self, X, reset=True)
-        given = check_given(y, len(table))
+        given = read_given(y, len(table), "clusterings")
         centred, self.mean_ = centre(table, column_names(self))
         rng = generator(self.random_state)
         self.n_clusters_ = self._count(centred, given, rng)
         self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.overlap_ = overlap(self.labels_, given)
+        self.overlap_ = given.overlap(self.labels_)
         return self
 
-    def _count(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> int:
+    def _count(self, X: Array, given: Given, rng: np.random.Generator) -> int:
         """The number of clusters; for "auto", that of the first given clustering."""
         if isinstance(self.n_clusters, str):
             return min(number_of_clusters(X, given, median_distance(X, rng), rng), len(X))
         check_sizes(len(X), X.shape[1], self.n_clusters, None)
         return int(self.n_clusters)
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         """Labels of the centred rows."""
         raise NotImplementedError
 

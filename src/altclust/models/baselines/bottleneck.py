@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.backend import Array
 from ...base.errors import InputError
+from ...base.given import Given
 from ...base.sklearn_compat import Interval
 from .base import Baseline
 
@@ -65,18 +66,18 @@ class ConditionalBottleneck(Baseline):
         tags.input_tags.positive_only = True
         return tags
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         counts = X + self.mean_
         if counts.min() < -FLOOR:
             raise InputError(f"Negative values in data: X has {counts.min():.3g}, but this method needs counts.")
         counts = np.maximum(counts, 0) + FLOOR
         P = counts / counts.sum(axis=1, keepdims=True)
-        known = np.all([codes >= 0 for codes in given], axis=0) if given else np.ones(len(P), dtype=bool)
+        known = np.all(given.codes >= 0, axis=1)
         if known.sum() < self.n_clusters_:
             raise InputError(
                 f"given has {known.sum()} row(s) without unknown labels: pass at least n_clusters={self.n_clusters_}."
             )
-        codes = np.column_stack([np.zeros(len(P), int), *given])[known]
+        codes = np.column_stack([np.zeros(len(P), int), given.codes])[known]
         cells = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
         tries = [self._cool(P[known], cells, rng) for _ in range(self.n_init)]
         found, self.information_ = max(tries, key=lambda one: one[1])

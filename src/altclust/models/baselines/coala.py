@@ -10,6 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from ...base.backend import Array
 from ...base.errors import InputError
+from ...base.given import Given
 from ...base.sklearn_compat import Interval
 from .base import Baseline
 
@@ -52,14 +53,14 @@ class COALA(Baseline):
         self.quality = quality
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
         if n > MOST_ROWS:
             raise InputError(f"has {n} rows: COALA takes time n³; pass at most {MOST_ROWS}, a sample.", argument="X")
         distance = squareform(pdist(X))
         np.fill_diagonal(distance, np.inf)
         linked = np.zeros((n, n), dtype=bool)  # cannot-links: pairs of the same given cluster
-        for codes in given:
+        for codes in given.clusterings:
             linked |= (codes[:, None] == codes) & (codes >= 0)
         allowed = np.where(linked, np.inf, distance)
         sizes, labels, alive = np.ones(n), np.arange(n), n

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
+from ...base.given import Given
 from ...base.sklearn_compat import Interval
 from ...base.validation import check_rows
 from ...core.problem import row_space
@@ -28,10 +29,10 @@ class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
     }
     shrinkage: float
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         inside, basis = row_space(X)  # a map of the row space is as general as one of the columns
         change = np.eye(inside.shape[1])
-        for codes in given:
+        for codes in given.clusterings:
             change = change @ self._map(inside @ change, codes, rng)
         self.map_ = change if basis is None else basis @ change
         self._kmeans = kmeans(inside @ change, self.n_clusters_, rng)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from ...base.backend import Array
 from ...base.errors import InputError
+from ...base.given import Given
 from ...base.sklearn_compat import Interval, StrOptions
 from ...core.kernels import Gaussian
 from ...search.heuristics import check_sigma, median_distance
@@ -86,7 +87,7 @@ class MinCEntropy(Baseline):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
             problem = f"has {n} rows, whose kernel does not fit in memory: pass a sample of at most {MOST_ROWS} rows."
@@ -100,9 +101,9 @@ class MinCEntropy(Baseline):
         else:
             K = Gaussian(median_distance(X, rng) if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
         spread = float(K.std()) or 1.0
-        for codes in given:
+        for codes in given.clusterings:
             alike = (codes[:, None] == codes) & (codes >= 0)
-            K[alike] -= self.novelty_weight * spread / len(given)
+            K[alike] -= self.novelty_weight * spread / len(given.levels)
         starts = [kmeans(X, k, rng).labels_.copy(), *(rng.integers(k, size=n) for _ in range(1, self.n_init))]
         tries = [_climb(K, start, k, self.max_iter, rng) for start in starts]
         labels, self.objective_, self.n_iter_ = max(tries, key=lambda found: found[1])

@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
 from ...base.errors import InputError
+from ...base.given import Given
 from ...base.sklearn_compat import Interval, StrOptions
 from ...base.validation import check_rows
 from ...core.alternation import solve
 from ...core.engines import DenseEngine
 from ...core.kernels import Gaussian
-from ...core.problem import Problem, indicators, row_space
+from ...core.problem import Problem, row_space
 from ...core.solvers import ISM, subspace_distance
 from ...search.heuristics import check_sigma, median_distance
 from .base import Baseline
@@ -95,7 +96,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
         if n > MOST_ROWS:
             raise InputError(
@@ -105,7 +106,7 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
         q = self._width(inside.shape[1], views + bool(given))
         kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
-        Y = indicators(given, n)
+        Y = given.indicators()
         problem = Problem(k, q, self.novelty_weight, kernel)
         engine = DenseEngine(inside, kernel)
         starts = [_principal(X, group, q, rng) for group in _groups(X, views, rng)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...base.backend import Array
 from ...base.errors import InputError
+from ...base.given import Given
 from ...base.sklearn_compat import Interval, StrOptions
 from ...core.kernels import Gaussian
 from ...search.heuristics import check_sigma, median_distance
@@ -61,7 +62,7 @@ class NACI(Baseline):
         self.sigma = sigma
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
         if n > MOST_ROWS:
             raise InputError(
@@ -69,14 +70,14 @@ class NACI(Baseline):
             )
         S = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
         R, T, sizes = S.sum(axis=1), float(S.sum()), np.ones(n)
-        V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given)])
+        V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given.clusterings)])
         if given:  # η = 1 gives both informations the same weight
-            about_rows = sum(_information(S, R, T, codes) for codes in given)
+            about_rows = sum(_information(S, R, T, codes) for codes in given.clusterings)
             about_given = float(
                 np.sum(
                     [
                         np.sum(np.array([V[codes == g].sum(axis=0) for g in range(codes.max() + 1)]) ** 2)
-                        for codes in given
+                        for codes in given.clusterings
                     ]
                 )
             )

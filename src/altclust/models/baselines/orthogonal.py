@@ -10,6 +10,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
+from ...base.given import Given
 from ...base.sklearn_compat import Interval
 from ...base.validation import check_rows
 from .base import Baseline, centroids, kmeans
@@ -52,9 +53,9 @@ class OrthogonalClustering(Baseline):
         self.n_views = n_views
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         size, rest = np.abs(X).max(), X
-        for codes in given:
+        for codes in given.clusterings:
             rest = _floored(along_own_centroid_removed(rest, codes), size)
         found = []
         for _ in range(self.n_views):
@@ -122,9 +123,9 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
         self.n_views = n_views
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         size, removed = np.abs(X).max(), np.zeros((X.shape[1], 0))
-        for codes in given:
+        for codes in given.clusterings:
             removed = np.hstack([removed, self._directions(_floored(X - X @ removed @ removed.T, size), codes)])
         self.removed_ = removed
         models = []

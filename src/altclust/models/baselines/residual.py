@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base.backend import Array
 from ...base.errors import InputError
-from ...base.given_labels import check_given
-from ...base.known import Levels
+from ...base.given import Given
+from ...base.known import read_given
 from ...base.validation import centre, check_rows, column_names
 from ...core.guess import Guess
-from ...core.problem import remove_given, row_space
+from ...core.problem import row_space
 from ...data.rows import ArrayRows
 from ...data.sums import given_effects
 from .base import Baseline, kmeans
@@ -28,12 +28,10 @@ class _Explained:
     rows, which contains all means.
     """
 
-    def __init__(self, X: Array, given: list[np.ndarray]) -> None:
-        self.rest = remove_given(X, given) if given else X
+    def __init__(self, X: Array, given: Given) -> None:
+        self.rest = given.subtracted_from(X)
         inside, self.basis = row_space(X)
-        levels = [Levels("given", "labels", int(codes.max()) + 1) for codes in given]
-        coded = ArrayRows(inside, np.column_stack([np.zeros((len(X), 0), dtype=int), *given]))
-        self.effects = given_effects(coded, inside.mean(axis=0), levels) if given else []
+        self.effects = given_effects(ArrayRows(inside, given), inside.mean(axis=0)) if given else []
         try:
             self.guess = Guess.fit(inside, given, np.zeros_like(inside)) if given else None
             self.guessable = True
@@ -87,7 +85,7 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _residual(self, X: Any, y: Any) -> Array:
         table = check_rows(self, X, reset=True)
-        given = check_given(y, len(table))
+        given = read_given(y, len(table), "clusterings")
         centred, self.mean_ = centre(table, column_names(self))
         self._explained = _Explained(centred, given)
         return self._explained.rest
@@ -130,7 +128,7 @@ class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
         self.clusterer = clusterer
         self.random_state = random_state
 
-    def _cluster(self, X: Array, given: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
+    def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         self._explained = _Explained(X, given)
         rest = self._explained.rest
         if self.clusterer is None:

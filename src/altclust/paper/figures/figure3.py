@@ -13,12 +13,13 @@ from matplotlib.axes import Axes
 from threadpoolctl import threadpool_limits
 
 from ...base.backend import Array
+from ...base.given import Given
 from ...core.engines import DenseEngine
 from ...core.initialization import random_start
 from ...core.kernels import Gaussian
 from ...core.linalg.eigen import smallest_eigenvectors
 from ...core.metrics import nmi
-from ...core.problem import KernelObjective, Objective, indicators
+from ...core.problem import KernelObjective, Objective
 from ...datasets import Dataset, load_growth
 from ...models.kdac import KDAC
 from ...report.palette import COLOURS
@@ -87,7 +88,7 @@ def w_problem(data: Dataset) -> tuple[Objective, Array]:
     X = data.X - data.X.mean(axis=0)
     kernel = Gaussian(median_distance(X, rng))
     assert data.given is not None
-    engine = DenseEngine(X, kernel, indicators([data.given], len(X)))
+    engine = DenseEngine(X, kernel, Given.from_codes(data.given).indicators())
     W = random_start(X.shape[1], 2, rng)
     embedding = engine.embed(W, 2)
     return KernelObjective(engine, engine.weigh(embedding, embedding.degrees, 1.0)), W

@@ -85,7 +85,7 @@ def fit(task: Task) -> Point:
         ratio=float(right / max(left, 1e-300)),
         gap_q=int(np.argmax(gaps)) + 1,
         nmi=float("nan") if task.alternative is None else nmi(result.labels, task.alternative),
-        novelty=overlap(result.labels, [task.given]),
+        novelty=overlap(result.labels, task.given),
         converged=result.status is Status.CONVERGED,
     )
 

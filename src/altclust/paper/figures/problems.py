@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...base.backend import Array
+from ...base.given import Given
 from ...core.engines import DenseEngine
 from ...core.initialization import SpectralStart, spectral_start
 from ...core.kernels import Gaussian
-from ...core.problem import KernelObjective, Objective, Problem, indicators
+from ...core.problem import KernelObjective, Objective, Problem
 from ..configs import Task
 
 
@@ -34,7 +35,7 @@ class PaperProblem(NamedTuple):
 def paper_problem(task: Task) -> PaperProblem:
     """The problem that `altclust.KDAC` solves, on all columns: all sets have full column rank."""
     X = task.X - task.X.mean(axis=0)
-    Y = indicators([task.given], len(X), "paper")
+    Y = Given.from_codes(task.given).indicators("paper")
     kernel = Gaussian(task.sigma)
     problem = Problem(task.n_clusters, task.n_components, task.novelty_weight, kernel)
     engine = DenseEngine(X, kernel, Y)
