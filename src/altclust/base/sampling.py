@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from .backend import Array
+from .given import Given, Levels
 
 BITS = 24  # of a typical cell, to which cells are rounded: the rounding of means does not show
 REFINEMENTS = 2  # columns are told apart by the rows of their values, and rows by the columns
@@ -32,18 +33,18 @@ class OwnOrder(NamedTuple):
     seed : int
     X : array, shape (n, d)
         The table in this order, rounded.
-    given : list of int arrays, shape (n,), or float arrays, shape (n, m)
-        Codes in this order, numbered as they come, and features, rounded.
+    given : Given
+        In this order: labels numbered as they come, and features rounded.
     """
 
     rows: np.ndarray
     columns: np.ndarray
     seed: int
     X: Array
-    given: list[np.ndarray]
+    given: Given
 
 
-def own_order(X: Array, given: Sequence[np.ndarray] = ()) -> OwnOrder:
+def own_order(X: Array, given: Given) -> OwnOrder:
     """The rows and the columns in their own order.
 
     Rows that are equal in all columns and in what is given are told apart by counting them.
@@ -52,15 +53,15 @@ def own_order(X: Array, given: Sequence[np.ndarray] = ()) -> OwnOrder:
     ----------
     X : array, shape (n, d)
         Centred rows.
-    given : sequence of int arrays, shape (n,), or float arrays, shape (n, m)
-        Codes of labels, and features.
+    given : Given
     """
     X = _rounded(X)
-    given = [one if one.ndim == 1 else _rounded(one) for one in given]
+    levels = [one if one.table is None else replace(one, table=_rounded(one.table)) for one in given.levels]
+    given = Given(np.asarray(given.codes), tuple(levels))
     cells = _mixed(X.view(np.uint64))
     keys = _mixed(cells.sum(axis=1, dtype=np.uint64))
-    for one in given:
-        keys = _mixed(keys + _of_given(one, keys))
+    for codes, one in zip(given.codes.T, given.levels, strict=True):
+        keys = _mixed(keys + _of_given(codes, one, keys))
     for _ in range(REFINEMENTS):
         names = _mixed(_mixed(cells + keys[:, None]).sum(axis=0, dtype=np.uint64))
         keys = _mixed(keys + _mixed(cells + names).sum(axis=1, dtype=np.uint64))
@@ -70,17 +71,21 @@ def own_order(X: Array, given: Sequence[np.ndarray] = ()) -> OwnOrder:
     number[first] = np.arange(len(X)) - np.repeat(starts, np.diff(starts, append=len(X)))
     keys = _mixed(keys + number)
     rows, columns = np.argsort(keys, kind="stable"), np.argsort(names, kind="stable")
-    moved = [_numbered(one[rows]) if one.ndim == 1 else one[rows] for one in given]
+    moved = given.take(rows)
+    columns_of = zip(moved.codes.T, moved.levels, strict=True)
+    codes = [_numbered(one) if level.are_labels else one for one, level in columns_of]
+    moved = Given(np.column_stack([Given.nothing(len(X)).codes, *codes]), moved.levels)
     return OwnOrder(rows, columns, int(keys.sum(dtype=np.uint64) >> np.uint64(33)), X[np.ix_(rows, columns)], moved)
 
 
-def _of_given(one: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def _of_given(codes: np.ndarray, levels: Levels, keys: np.ndarray) -> np.ndarray:
     """Numbers of what is given about rows with these keys: a label is the rows that have it, whatever its code."""
-    if one.ndim == 2:
-        return _mixed(one.view(np.uint64) + np.arange(one.shape[1], dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-    sums = np.zeros(int(one.max()) + 2, dtype=np.uint64)  # the last is that of unknown labels
-    np.add.at(sums, one, keys)
-    return sums[one]
+    if not levels.are_labels:
+        features = np.nan_to_num(levels.of_codes(codes)).view(np.uint64)
+        return _mixed(features + np.arange(features.shape[1], dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+    sums = np.zeros(levels.size + 1, dtype=np.uint64)  # the last is that of unknown labels
+    np.add.at(sums, codes, keys)
+    return sums[codes]
 
 
 def _rounded(X: Array) -> Array:
