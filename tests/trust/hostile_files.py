@@ -117,6 +117,34 @@ def parquet(table: pa.Table, **how: Any) -> bytes:
     return file.getvalue()
 
 
+def lying_pages(size: int) -> bytes:
+    """A Parquet file whose only page expands to so many bytes, while the footer declares two megabytes."""
+    n = 300_000
+    schema = pa.schema([pa.field("a", pa.float64(), nullable=False)])
+    table = pa.table({"a": np.random.default_rng(0).normal(size=n)}, schema)
+    content = parquet(table, compression="gzip", use_dictionary=False, data_page_size=2**30, write_statistics=False)
+    chunk = pq.ParquetFile(io.BytesIO(content)).metadata.row_group(0).column(0).total_compressed_size
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    block = packer.compress(bytes(2**20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    checksum = struct.pack(">HH", size % 65521, 1)  # Adler-32 of zeros
+    packed = b"\x78\x9c" + block * (size // 2**20) + b"\3\0" + checksum
+    # The header in Thrift's compact protocol: type, sizes; then the number of values, their encoding and the levels'.
+    page = b"\x2c\x15" + _varint(n) + b"\x15" + _varint(0) + b"\x15" + _varint(3) + b"\x15" + _varint(3) + b"\0\0"
+    header = b"\x15" + _varint(0) + b"\x15" + _varint(size) + b"\x15" + _varint(len(packed)) + page
+    whole = header + packed
+    assert len(whole) <= chunk
+    return content[:4] + whole + bytes(chunk - len(whole)) + content[4 + chunk :]
+
+
+def _varint(value: int) -> bytes:
+    """A positive number, zigzag and in groups of seven bits."""
+    value, groups = 2 * value, []
+    while value > 127:
+        groups.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*groups, value])
+
+
 def arrow(table: pa.Table, compression: str | None = None, stream: bool = False) -> bytes:
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression=compression)

@@ -1,7 +1,7 @@
 """A process that reads files for the tests: it may crash, hang or want too much memory without taking them along.
 
 It is told a job in a line of JSON, and answers in one: "good", or the sentence of an InputError, or a stack trace, with
-the seconds that it took and by how many bytes its memory grew at most.
+the seconds that it took, by how many bytes its memory grew at most, and the largest memory of its children so far.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import io
 import json
 import os
+import resource
 import select
 import subprocess
 import sys
@@ -33,7 +34,8 @@ class Reader:
         """Do this job with this file."""
         if self.process is None:
             root = Path(__file__).parents[2]
-            environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            sources = os.pathsep.join([str(root), str(root / "src")])
+            environment = os.environ | {"PYTHONPATH": sources, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             self.process = subprocess.Popen(
                 [sys.executable, "-X", "faulthandler", "-m", "tests.trust.reading"],
                 stdin=subprocess.PIPE,
@@ -163,12 +165,12 @@ def _answer(job: str, path: Path) -> dict[str, Any]:
         kind, answer = "sentence", str(error)
     except BaseException:
         kind, answer = "crash", traceback.format_exc()
-    return {"kind": kind, "answer": answer, "seconds": time.monotonic() - began, "bytes": _peak() - before}
+    children = 1024 * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    seconds = time.monotonic() - began
+    return {"kind": kind, "answer": answer, "seconds": seconds, "bytes": _peak() - before, "children": children}
 
 
 def _listen() -> None:
-    import resource
-
     import openpyxl  # noqa: F401
     import pandas as pd
     import pyarrow.feather

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from array_api_compat import is_dask_array, is_torch_array
 from ..base.errors import InputError, one_line, short_repr
 from ..base.extras import missing_library
 from ..base.validation import check_rows, check_shape
+from ..files.contained import contained
 from ..files.npy import BadFile, check_fits
 from .dask_rows import DaskRows
 from .file_rows import NpyRows, ParquetRows
 from .rows import ArrayRows, Rows
 
 COPIES = 3  # of a row group in memory while it is read
+SECONDS = 3600  # for the first reading of a Parquet file
 
 
 def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
@@ -104,7 +107,7 @@ def _open_file(path: Path, columns: list[str] | None) -> Rows:
 
 
 def _check_parquet(rows: ParquetRows) -> ParquetRows:
-    """Check that every column is numeric and that the largest row group fits into memory; return the rows."""
+    """Check that every column is numeric and that every row group can be read in the free memory; return the rows."""
     from pyarrow import types
     from pyarrow.parquet import read_schema
 
@@ -114,7 +117,11 @@ def _check_parquet(rows: ParquetRows) -> ParquetRows:
             kind = short_repr(str(field.type))
             raise InputError(f"X has entries of type {kind} in column {field.name!r}: pass real numbers.")
     check_fits(COPIES * 8 * rows.d * max((stop - start for start, stop in rows.spans()), default=0))
-    return rows
+    with (
+        rows.path.open("rb") as file,  # pages may be larger than the footer says
+        contained("check_row_groups", file, math.inf, SECONDS, columns=rows.columns),
+    ):
+        return rows
 
 
 def _real_tensor(X: Any) -> Any:

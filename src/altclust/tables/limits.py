@@ -1,4 +1,4 @@
-"""How large a table may be; checked before a file is expanded, because a small file can hold a huge table."""
+"""How large a table may be, and how long reading it may take."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ class Limits:
     ----------
     rows, columns : float
     bytes : float
-        Of memory, as far as a file says beforehand; never more than is free.
+        Of memory; never more than is free.
+    seconds : float
+        That reading a Parquet, Arrow or Excel file may take.
     taker, remedy : str
         Whose limit it is, and what to do, for messages.
     """
@@ -24,6 +26,7 @@ class Limits:
     rows: float = math.inf
     columns: float = 100_000  # every column takes time, even with few rows
     bytes: float = math.inf
+    seconds: float = 600
     taker: str = "altclust"
     remedy: str = "pass a part of the table"
 

@@ -15,7 +15,7 @@ from ... import datasets
 from ...tables import Limits, Table, read_table
 from ...tables.values import is_text, labels
 
-PAGE = Limits(2_000_000, 20_000, 2e9, "the page", "use `altclust find`, or a part of the table")
+PAGE = Limits(2_000_000, 20_000, 2e9, 120, "the page", "use `altclust find`, or a part of the table")
 MOST_LEVELS = 12  # of a column that may be a clustering
 LOOKED_AT = 200  # columns, so that the guess is fast
 TELLING = re.compile(
