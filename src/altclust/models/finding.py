@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,9 +15,9 @@ from ..base.progress import Callback
 from ..tables import TableEncoder
 from ..tables.frames import as_pandas
 from .annotated import annotate, annotated_frame, is_annotated
-from .found import ADDED, FIRST, Found
+from .found import Found
 from .kdac import KDAC
-from .prepared import prepare_table
+from .study import ADDED, FIRST, RESULTS, read_study
 
 
 def find(
@@ -103,10 +104,9 @@ def find(
     else:
         frame = as_pandas(table)
     names, labels = _given(frame, given)
-    nothing_given = not names and (labels is None or not labels.shape[1])
-    for name in (ADDED, FIRST) if nothing_given else (ADDED,):
-        if name in frame.columns:
-            raise InputError(f"table has a column {name!r} already, which the result would replace: rename it.")
+    taken = next((name for name in frame.columns if re.fullmatch(RESULTS, str(name))), None)
+    if taken is not None:
+        raise InputError(f"table has a column {taken!r} already, which the result would replace: rename it.")
     encoder = TableEncoder(
         columns=columns,
         drop=drop,
@@ -117,19 +117,20 @@ def find(
         decimal=decimal,
         standardise=standardise,
     )
-    rows = prepare_table(encoder, frame, names, more=labels, keep=keep, ids=ids)
-    options: dict[str, Any] = {"n_jobs": n_jobs, "callback": callback, "random_state": random_state}
-    known, first = rows.given, None
-    if known is None:
-        first = np.asarray(rows.fit(KDAC(n_clusters, **options), None).labels_)
-        known = pd.DataFrame({FIRST: first.astype(str)})
-    model = rows.fit(KDAC(n_clusters, **options), known)
-    found = Found(model, table, frame, rows.recipe, rows.X, known, first, rows.ids, rows.kept)
+    study = read_study(encoder, frame, names, more=labels, keep=keep, ids=ids)
+    model = KDAC(n_clusters, n_jobs=n_jobs, callback=callback, random_state=random_state)
+    if study.given is None:
+        study = study.with_first(model.alike(0))
+    states = study.each_view(model)
+    view = next(states)
+    if significance:
+        view = next(states, view)
+    found = Found(study, view, table)
     if is_annotated(table):
         annotate(table, ADDED, found.labels)
-        if first is not None:
-            annotate(table, FIRST, first)
-    return found.tested(callback) if significance else found
+        if study.first is not None:
+            annotate(table, FIRST, study.first)
+    return found
 
 
 def _given(frame: pd.DataFrame, given: Any) -> tuple[list[str], pd.DataFrame | None]:

@@ -1,10 +1,9 @@
-"""The result of `altclust.find`: labels, table, columns, candidates, description, plot and report."""
+"""The result of `altclust.find`: labels, table, columns, views, description, plot and report."""
 
 from __future__ import annotations
 
 import os
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -13,84 +12,110 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..base.progress import Callback
 from ..report.columns import FIELDS, listed_columns
-from ..report.summary import summarise
-from ..tables import Recipe
 from ..tables.frames import as_pandas, with_column
-from ..tables.readable import readable
-from ..tables.values import known_labels
 from .annotated import annotate, annotated_frame, is_annotated
-from .candidates import Candidate
 from .display import CELL, HEAD, picture
 from .kdac import KDAC
-from .prepared import predict_table, unused_columns
-
-ADDED, FIRST = "alternative", "first_view"  # the new column, and that of the first clustering if nothing was given
+from .study import FIRST, Study, predict_table, view_name
+from .views import View, Views
 
 
 @dataclass(frozen=True)
 class Found:
-    """An alternative clustering of a table.
+    """One view of a table, and the way to the others.
 
     Attributes
     ----------
-    model : KDAC
-        Fitted; its rows are `X`.
-    source : DataFrame of pandas or polars, or Arrow table
+    study : Study
+        The table, how it was read, and what is given.
+    view : View
+        Its place in the sequence, and the fitted model.
+    source : DataFrame of pandas or polars, Arrow table, or AnnData
         The table as it was passed.
-    frame : DataFrame
-        The same in pandas.
-    recipe : Recipe
-        How it becomes numbers.
-    X : DataFrame, shape (n, d)
-        The numbers, one column for each column that was used.
-    given : DataFrame
-        The labels that the clusters differ from.
-    first : int array, shape (n,), or None
-        The clustering that was found first, where none was given.
-    ids : Series or None
-        The rows' names.
-    kept : tuple of str
-        The column with which the clusters should agree, if there is one.
+    before : tuple of Found
+        The views before it.
     """
 
-    model: KDAC
-    source: Any
-    frame: pd.DataFrame
-    recipe: Recipe
-    X: pd.DataFrame
-    given: pd.DataFrame
-    first: np.ndarray | None = None
-    ids: pd.Series | None = None
-    kept: tuple[str, ...] = ()
+    study: Study
+    view: View
+    source: Any = field(repr=False)
+    before: tuple[Found, ...] = ()
+
+    @property
+    def model(self) -> KDAC:
+        """The fitted model; its rows are `X`."""
+        return self.view.model
 
     @property
     def labels(self) -> np.ndarray:
         """The new cluster of every row, shape (n,)."""
-        return np.asarray(self.model.labels_)
+        return self.view.labels
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table in pandas."""
+        return self.study.frame
+
+    @property
+    def X(self) -> pd.DataFrame:
+        """The numbers that were clustered, one column for each column that was used, shape (n, d)."""
+        return self.study.X
+
+    @property
+    def first(self) -> np.ndarray | None:
+        """The clustering that was found first, where none was given."""
+        return self.study.first
+
+    @property
+    def views(self) -> tuple[Found, ...]:
+        """The significant views of the table, found one after the other on first access, see `altclust.KDAC.views_`.
+
+        It is empty if this one is not significant: then `rejected` is.
+        """
+        return self._sequence[0]
+
+    @property
+    def rejected(self) -> Found | None:
+        """The view at which the search for `views` stopped, because it is not significant."""
+        return self._sequence[1]
+
+    @property
+    def stopped(self) -> str:
+        """Why there are no more `views`."""
+        return self._sequence[2]
+
+    @cached_property
+    def _sequence(self) -> tuple[tuple[Found, ...], Found | None, str]:
+        if self.before:
+            raise InputError("views are those of the result of find: ask it, and not one of its views.")
+        found: list[Found] = []
+        views = Views.of(self.study.each_view(self.model, first=self.view))
+        for view in [*views, *([] if views.rejected is None else [views.rejected])]:
+            found.append(Found(self.study, view, self.source, tuple(found)))
+        rejected = None if views.rejected is None else found.pop()
+        return tuple(found), rejected, views.stopped
 
     @property
     def table(self) -> Any:
-        """The table with the new column ``alternative``, in the library that it came from.
+        """The table with the columns ``alternative``, ``alternative_2`` and so on, in the library that it came from.
 
-        If nothing was given, the first clustering is there as well, as ``first_view``. An annotated matrix is returned
-        itself, with the columns in its ``obs``.
+        There is one for this view, and one for each other of the `views`, if significance was tested. If nothing was
+        given, the first clustering is there as well, as ``first_view``. An annotated matrix is returned itself, with
+        the columns in its ``obs``.
         """
         add, table = annotate if is_annotated(self.source) else with_column, self.source
         if self.first is not None:
             table = add(table, FIRST, self.first)
-        return add(table, ADDED, self.labels)
+        others = self.views[1:] if self.view.significance is not None and not self.before else ()
+        for one in (self, *others):
+            table = add(table, view_name(one.view.number), one.labels)
+        return table
 
     @property
     def columns(self) -> pd.DataFrame:
         """Every column of the table: its type, how it was used, and why."""
-        return pd.DataFrame(listed_columns(self.model, self.recipe.listing), columns=list(FIELDS))
-
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """Up to five distinct views that the search found, best first."""
-        return self.model.candidates_
+        return pd.DataFrame(listed_columns(self.model, self.study.recipe.listing), columns=list(FIELDS))
 
     @property
     def verdict(self) -> str:
@@ -100,30 +125,7 @@ class Found:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The content of the report as plain values."""
-        given = [name for name in self.given.columns if name in self.frame.columns]
-        return summarise(
-            self.model,
-            self.X,
-            self.given,
-            values=readable(self.frame.drop(columns=given), self.recipe),
-            ids=self.ids,
-            keep=known_labels(self.frame[self.kept[0]]) if self.kept else None,
-            alternative=ADDED,
-            decisions=self.recipe.sentences,
-            listing=self.recipe.listing,
-            significance=self.model._view.significance is not None,
-        )
-
-    def choose(self, number: int) -> Found:
-        """The result with another of the `candidates`, counted from 1; nothing is searched again."""
-        return replace(self, model=copy(self.model).choose(number))
-
-    def tested(self, progress: Callback | None = None) -> Found:
-        """The result with its test of significance."""
-        known = [*self.given.columns, *self.kept, *([] if self.ids is None else [str(self.ids.name)])]
-        model = copy(self.model)
-        model.assess_significance(progress, witnesses=unused_columns(model, self.frame, self.recipe, known))
-        return replace(self, model=model)
+        return self.study.summary(self.model, [one.labels for one in self.before])
 
     def predict(self, table: Any) -> np.ndarray:
         """The new clusters of other rows, from a table with the same columns, shape (m,).
@@ -131,9 +133,9 @@ class Found:
         What was given about the rows counts if it is there; otherwise it is guessed.
         """
         frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table, fewest=1)
-        if is_annotated(table) and any(name.startswith("direction ") for name in self.recipe.names):
+        if is_annotated(table) and any(name.startswith("direction ") for name in self.study.recipe.names):
             raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
-        return predict_table(self.model, self.recipe, frame)
+        return predict_table(self.model, self.study.recipe, frame)
 
     def describe(self) -> pd.DataFrame:
         """What sets each cluster apart: one row for each cluster and column, the largest differences first.
@@ -172,13 +174,16 @@ class Found:
         """
         from ..report.plotting import plot_views
 
-        return plot_views(np.asarray(self.model.transform(self.X)), self.given.iloc[:, 0], self.labels, axes)
+        given = self.study.given
+        known = None if given is None else given.iloc[:, 0]
+        return plot_views(np.asarray(self.model.transform(self.X)), known, self.labels, axes)
 
     def report(self, path: str | os.PathLike) -> None:
-        """Write the report of the command line: one self-contained HTML file."""
+        """Write the report of the command line: one self-contained HTML file about all views."""
         from ..report import write_report
 
-        write_report(path, self.summary)
+        others = self.views[1:] if self.view.significance is not None and not self.before else ()
+        write_report(path, self.summary, *(one.summary for one in others))
 
     def __str__(self) -> str:
         more = [self.summary[name] for name in ("agreement", "left_out")]

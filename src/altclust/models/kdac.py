@@ -347,7 +347,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
 
-    def _label_at(self, middles: pd.DataFrame) -> KDAC:
+    def label_at(self, middles: pd.DataFrame) -> KDAC:
         """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
         self._publish(self._view.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
         return self
@@ -382,7 +382,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """Up to five views, found one after the other on first access, until the next is not significant."""
         check_is_fitted(self)
         if self._views is None:
-            self._views = Views.of(self.each_view(), MOST)
+            self._views = Views.of(self.each_view())
         return self._views
 
     def each_view(self, most: int = MOST) -> Iterator[View]:
@@ -554,15 +554,17 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         X, given : optional
             The rows to report on, as for `plot`. Cells of a frame are shown as they are.
         significance : bool
-            Whether to compute `significance_`, which takes about as long as the search, if it has not been computed.
+            Whether to compute `significance_` first, which takes about as long as the search.
         more : dict
-            Further arguments of `altclust.report.summarise`, such as ``name`` and ``cluster_names``.
+            Fields of `altclust.report.Shown`, such as ``name`` and ``cluster_names``.
         """
-        from ..report import summarise, write_report
+        from ..report import Shown, summarise, write_report
 
         check_is_fitted(self)
         rows, known, labels = rows_to_show(self, self._view, X, given)
-        write_report(path, summarise(self, rows, known, labels=labels, significance=significance, **more))
+        if significance and self._view.search is not None:
+            self.assess_significance()
+        write_report(path, summarise(self, rows, known, Shown(labels=labels, **more)))
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted model to one .npz of plain arrays and JSON; nothing in it can run code.

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .comparing import render_comparison
     from .html import render, write_report
-    from .summary import summarise
+    from .summary import Shown, summarise
 
-__all__ = ["render", "render_comparison", "summarise", "write_report"]
+__all__ = ["Shown", "render", "render_comparison", "summarise", "write_report"]
 
-_HOMES = {"render": "html", "render_comparison": "comparing", "summarise": "summary", "write_report": "html"}
+_HOMES = {
+    "Shown": "summary",
+    "render": "html",
+    "render_comparison": "comparing",
+    "summarise": "summary",
+    "write_report": "html",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -106,3 +106,8 @@ def _numbered(rows: np.ndarray, ids: Any) -> list[str]:
 def _cells(column: pd.Series) -> list[str]:
     missing = column.isna().tolist()
     return ["–" if skip else cell(value) for value, skip in zip(column.tolist(), missing, strict=True)]
+
+
+def as_fitted(model: Any, table: pd.DataFrame) -> Any:
+    """The rows with the names of their columns only if the model was fitted with names."""
+    return table if hasattr(model, "feature_names_in_") else table.to_numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -20,7 +21,7 @@ with needed_by("A report"):
     from .box_chart import box_chart
     from .chart import line_chart
     from .null_chart import null_chart
-    from .svg import markers, places, scatter, swatch, thumbnail
+    from .svg import markers, places, scatter, swatch
 
 MOST_LISTED = 500  # columns in the list of all
 GLOSSES = {
@@ -48,11 +49,22 @@ def render(*views: dict[str, Any]) -> str:
         .get_template("page.html")
         .render(
             views=[view | {"pictures": pictures(view)} for view in views],
+            crossing=crossing(views),
             marks=markers([-1, *range(MOST_LEVELS)]),
             style=style(),
             script=template_file("page.js"),
         )
     )
+
+
+def crossing(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One line for each view: its name, and its overlap with what is given and with the views before it."""
+    names = [one["name"] for one in views[-1]["given"]] + [views[-1]["alternative"]]
+    lines = []
+    for view in views:
+        overlaps = {one["name"]: one["overlap"] for one in view["given"]}
+        lines.append({"name": view["alternative"], "overlaps": [(name, overlaps.get(name)) for name in names]})
+    return lines
 
 
 def environment() -> Environment:
@@ -99,7 +111,6 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
         "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
         "boxes": [box_chart(one["boxes"], f"{one['name']} in each new cluster") for one in view["given"]],
         "sampled": sampled,
-        "candidates": [candidate_picture(one) for one in view["candidates"]],
     }
 
 
@@ -108,12 +119,6 @@ def _measure_of_convergence(view: dict[str, Any]) -> tuple[list[float | None], s
     if view["one_objective"]:
         return view["history"]["residual"], "First-order residual after each step"
     return view["history"]["change_W"], "Change of the directions in each round"
-
-
-def candidate_picture(one: dict[str, Any], *, alone: bool = False) -> Markup:
-    """The small plot of a view on the menu; alone: as an image of its own."""
-    drawn = one["drawing"]
-    return thumbnail(drawn["x"], drawn["y"], drawn["codes"], f"Rows coloured by view {one['number']}", alone=alone)
 
 
 def in_plain_words(verdict: str) -> str:

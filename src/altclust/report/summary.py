@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from os import PathLike
 from typing import Any
@@ -20,10 +20,10 @@ from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
 from .agreement import agreement
 from .columns import listed_columns
-from .drawing import axis_name, drawing, drawn_rows, hover_columns
+from .drawing import as_fitted, axis_name, drawing, drawn_rows, hover_columns
 from .effects import boxes, column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
-from .menu import as_fitted, candidates, left_out, reasons
+from .left_out import left_out
 from .parameters import parameters
 from .sentences import NEGLIGIBLE, cluster_sentence, number, text
 from .verdict import headline
@@ -35,59 +35,62 @@ UNTESTED = "significance was not tested"
 TOO_FEW = "too few rows to test significance"
 
 
-def summarise(
-    model: Any,
-    X: Any,
-    given: Any = None,
-    *,
-    labels: Any = None,
-    values: pd.DataFrame | None = None,
-    ids: Iterable[Any] | None = None,
-    keep: pd.Series | None = None,
-    name: str = "table",
-    alternative: str = "alternative",
-    cluster_names: dict[int, str] | None = None,
-    decisions: Sequence[str] = (),
-    listing: Sequence[Sequence[str]] = (),
-    command: str | None = None,
-    significance: bool = True,
-    predicted: bool = False,
-) -> dict[str, Any]:
-    """The content of a report on one view.
+@dataclass(frozen=True)
+class Shown:
+    """What a report shows of a table, beside its rows as numbers.
 
-    Parameters
+    Attributes
     ----------
-    model : KDAC
-        Fitted.
-    X : array or DataFrame, shape (n, d)
-        The rows as the model saw them.
-    given : labels, or several named columns of labels, optional
-        What was given; NaN, None and −1 are unknown.
-    labels : int array, shape (n,), optional
-        The rows' alternative clusters; the model's own if left out.
-    values : DataFrame with n rows, optional
-        The table in its original units, for descriptions of clusters and rows; X if left out. Columns with the name
-        of a given one are left out.
-    ids : iterable of length n, optional
-        Row names; numbers from 1 if left out.
-    keep : Series of length n, optional
-        The column with labels that the clusters should agree with, None where unknown; the model's own if left out.
+    labels : int array, shape (n,), or None
+        The rows' alternative clusters; None for the model's own.
+    values : DataFrame with n rows, or None
+        The table in its original units, for descriptions of clusters and rows; None for the rows as numbers. Columns
+        with the name of a given one are left out.
+    ids : iterable of length n, or None
+        Row names; None for numbers from 1.
+    keep : Series of length n, or None
+        The column with labels that the clusters should agree with, None where unknown; None for the model's own.
     name : str
         The name of the table.
     alternative : str
         The name of the new clustering.
-    cluster_names : dict of int to str, optional
-        The names of its clusters; "cluster 0" and so on if left out.
+    cluster_names : dict of int to str, or None
+        The names of its clusters; None for "cluster 0" and so on.
     decisions : sequence of str
         Sentences about how the table was read.
     listing : sequence of (column, type, use, why)
         Every column of the table, as in `altclust.tables.Recipe.listing`.
-    command : str, optional
+    command : str or None
         The command that gives the same result again.
-    significance : bool
-        Whether to test significance, which takes about as long as the fit if the model has not done it yet.
     predicted : bool
         Whether these are other rows than those of the fit.
+    """
+
+    labels: Any = None
+    values: pd.DataFrame | None = None
+    ids: Iterable[Any] | None = None
+    keep: pd.Series | None = None
+    name: str = "table"
+    alternative: str = "alternative"
+    cluster_names: dict[int, str] | None = None
+    decisions: Sequence[str] = ()
+    listing: Sequence[Sequence[str]] = ()
+    command: str | None = None
+    predicted: bool = False
+
+
+def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> dict[str, Any]:  # noqa: B008
+    """The content of a report on one view; nothing is fitted or tested for it.
+
+    Parameters
+    ----------
+    model : KDAC
+        Fitted; with its significance if `KDAC.significance_` was asked for.
+    X : array or DataFrame, shape (n, d)
+        The rows as the model saw them.
+    given : labels, or several named columns of labels, optional
+        What was given; NaN, None and −1 are unknown.
+    shown : Shown
 
     Returns
     -------
@@ -101,7 +104,7 @@ def summarise(
     >>> from altclust.report import summarise
     >>> data = moons(100, random_state=0)
     >>> model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given)
-    >>> summary = summarise(model, data.X, data.given, significance=False)
+    >>> summary = summarise(model, data.X, data.given)
     >>> len(summary["clusters"]), summary["headline"]["badge"]
     (2, 'Significance not tested')
     """
@@ -112,12 +115,17 @@ def summarise(
     features = [text(f) for f in getattr(model, "feature_names_in_", _column_names(table))]
     known = given_labellings(given, n)
     found = alternative_labelling(
-        alternative, model.labels_ if labels is None else labels, n, model.n_clusters_, cluster_names
+        shown.alternative,
+        model.labels_ if shown.labels is None else shown.labels,
+        n,
+        model.n_clusters_,
+        shown.cluster_names,
     )
     nmis = [
         table_nmi(cross(one, found)[:-1, :-1]) if one.measured is None else one.measured.overlap(found.codes)
         for one in known
     ]
+    predicted, keep, values = shown.predicted, shown.keep, shown.values
     overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
     if keep is not None:
         check_length("keep", len(keep), n)
@@ -135,12 +143,9 @@ def summarise(
     rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
-    if significance and not predicted:
-        tested = _significance(model, values, used, rule)
-    else:
-        tested = _untested(PREDICTED if predicted else UNTESTED)
+    tested = _untested(PREDICTED) if predicted else _significance(model, rule)
     return {
-        "name": text(name),
+        "name": text(shown.name),
         "alternative": found.name,
         "rows": n,
         "columns": len(used),
@@ -163,7 +168,7 @@ def summarise(
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
-        "drawing": _drawing(model, table, [found, *known], values, ids, clustered, weights, known_frame(given)),
+        "drawing": _drawing(model, table, [found, *known], values, shown.ids, clustered, weights, known_frame(given)),
         "weights": weights[:MOST_WEIGHTS],
         "told_alone": alone,
         "other_weights": {
@@ -183,11 +188,11 @@ def summarise(
         "tol": number(_tolerance(model)),
         "status": str(model.status_),
         "parameters": parameters(model),
-        "reasons": reasons(model),
-        "candidates": [] if predicted else candidates(model, table, labels),
-        "decisions": [str(sentence) for sentence in decisions],
-        "listing": listed_columns(model, listing),
-        "command": command,
+        "reasons": None if model.tuning_ is None else model.tuning_.reasons,
+        "variants": list(model._view.variants),
+        "decisions": [str(sentence) for sentence in shown.decisions],
+        "listing": listed_columns(model, shown.listing),
+        "command": shown.command,
         "version": version("altclust"),
     }
 
@@ -290,16 +295,10 @@ def _plain_rule(rule: Obvious | None) -> dict[str, Any] | None:
     }
 
 
-def _significance(model: Any, values: pd.DataFrame, features: Sequence[str], rule: Obvious | None) -> dict[str, Any]:
-    try:
-        significance = model.significance_
-        others = values.loc[:, ~_clustered(values, features)]
-        if others.shape[1] and not significance.witnesses and len(others) == len(model.labels_):
-            significance = model.assess_significance(witnesses=others)
-    except InputError:  # a loaded model, without its test or what was given
-        significance = model._view.significance
-        if significance is None:
-            return _untested(UNTESTED)
+def _significance(model: Any, rule: Obvious | None) -> dict[str, Any]:
+    significance = model._view.significance
+    if significance is None:
+        return _untested(UNTESTED)
     if not significance.is_obvious:
         significance = significance.with_obvious(rule, significance.obvious)
     witnesses = [asdict(witness) for witness in significance.witnesses]

@@ -114,32 +114,3 @@ def scatter(
     start = Markup('<svg class="scatter" viewBox="0 0 {} {}" role="img" aria-label="{}">').format(WIDTH, HEIGHT, label)
     ring = '<circle class="ring" r="20" visibility="hidden"/>'
     return start + Markup(f'{grid}<g class="points" stroke-width="{size}">{"".join(parts)}</g>{ring}</svg>')
-
-
-def thumbnail(
-    x: Sequence[float], y: Sequence[float], codes: Sequence[int], label: str, *, alone: bool = False
-) -> Markup:
-    """A small scatter plot of one clustering.
-
-    Parameters
-    ----------
-    x, y : sequences of float
-    codes : sequence of int
-        The cluster of every point.
-    label : str
-        Text for screen readers.
-    alone : bool
-        Whether it is an image of its own, with its own markers and colours, instead of a part of the report.
-    """
-    points, of = np.column_stack(places(x, y)), np.asarray(codes)
-    present = np.unique(of).tolist()
-    paths = []
-    for code in present:
-        inside = " ".join(f"{a} {b}" for a, b in points[of == code].tolist())
-        paths.append(f'<path marker-mid="url(#{_marker(code)})" d="M0 0L{inside} 0 0"/>')
-    start = Markup('<svg class="thumbnail" viewBox="0 0 {} {}" role="img" aria-label="{}"{}>').format(
-        WIDTH, HEIGHT, label, Markup(' xmlns="http://www.w3.org/2000/svg"') if alone else ""
-    )
-    colours = "".join(f".c{i}{{fill:{colour}}}" for i, colour in enumerate(ANY_PAGE))
-    own = f"<style>{colours}</style>{_definitions(present)}" if alone else ""
-    return start + Markup(f'{own}<g fill="none" stroke-width="{THUMBNAIL_SIZE}">{"".join(paths)}</g></svg>')

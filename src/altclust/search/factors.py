@@ -25,6 +25,7 @@ from .trials import Trial
 
 LITTLE = 0.2  # share of an entropy that counts as nothing left
 INTERACTION = 0.05  # share of the variance that B leaves between clusters, up to which effects add up
+SQUARE = 4  # clusters: two views of two clusters each cannot be told from the corners of a square
 TRIED = 2  # coarser trials
 SAME = 0.8  # NMI of trials that are one view
 NEARLY = 0.25  # of a score
@@ -37,7 +38,7 @@ def factor(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int
     best = int(np.argmax(score))
     whole = trials[best]
     rows = spec.given.subtracted_from(spec.X) @ whole.W
-    for place in _coarser(trials, score, best):
+    for place in _coarser(trials, score, best) if whole.n_clusters > SQUARE else ():
         part = trials[place]
         other = _other_factor(spec, part, whole.n_clusters // part.n_clusters + 1, seed)
         pair = part.labels, other.labels
