@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
 from altclust.metrics import nmi
-from altclust.models.prepared import PreparedTable
+from altclust.models.study import PreparedTable
 from altclust.tables import learn_recipe
 from tasks import Task
 from zoo import pair

@@ -14,10 +14,10 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 import altclust
 from altclust.apps.cli.main import main
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.study import Choices, Study
+from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.uploads import open_table
 from altclust.datasets import penguins
-from altclust.models.prepared import unused_columns
+from altclust.models.study import unused_columns
 from altclust.report.columns import listed_columns
 
 
@@ -61,7 +61,7 @@ def by_command(monkeypatch, path, *options):
 
 def on_the_page(path, choices, views):
     """The study with so many views."""
-    study = Study(open_table(path), choices)
+    study = Exploration(open_table(path), choices)
     for _ in range(views):
         study.views.append(study.find(Job(study.find)))
     return study

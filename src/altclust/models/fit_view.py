@@ -61,7 +61,7 @@ def fit_view(
 def first_number(n_clusters: Any) -> int | None:
     """The number of clusters of the first view; None if it is to be searched for."""
     numbers = n_clusters if isinstance(n_clusters, list | tuple) else [n_clusters]
-    if not numbers or not all(isinstance(k, Integral) and k >= 1 or k == "auto" for k in numbers):
+    if not numbers or not all(k == "auto" or (isinstance(k, Integral) and int(k) >= 1) for k in numbers):
         problem = 'must contain a whole number of at least 1, or "auto", for each view.'
         raise InputError(problem, argument="n_clusters", value=n_clusters)
     return None if numbers[0] == "auto" else int(numbers[0])

@@ -68,7 +68,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     Parameters
     ----------
     n_clusters : int, "auto", or a list of them
-        The number of clusters k of every view; of a list, one for each view of `views_`. "auto": chosen by the search; if `sigma` is fixed, the number of clusters of the
+        The number of clusters k of every view; of a list, one for each view of `views_`. "auto": chosen by the search;
+        if `sigma` is fixed, the number of clusters of the
         first given clustering; if nothing is given, the largest eigengap of the kernel of X.
     n_components : int or "auto"
         The number of directions q. "auto": chosen by the search; if `sigma` is fixed, the largest eigengap of the
@@ -315,8 +316,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_parameters(self)
         rng = generator(self.random_state)
-        self._views, self._fitted_to = None, {"X": X, "keep": keep, "originals": originals}
-        self._fitted_to |= {"known": known_parts(y), "sample_weight": sample_weight}
+        self._views: Views | None = None
+        self._fitted_to: dict[str, Any] | None = {
+            "X": X,
+            "keep": keep,
+            "originals": originals,
+            "sample_weight": sample_weight,
+        }
         if sample_weight is None:
             view = fit_view(self, X, y, keep, originals, rng)
         else:
@@ -363,7 +369,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         view = state.get("_view")
         if view is None or view.places is None or len(view.places) == len(view.labels):
             return state
-        return state | {"_view": replace(view, certify=None, fit_variant=None, find_rule=None), "_given": None, "_fitted_to": None}
+        kept = replace(view, certify=None, fit_variant=None, find_rule=None)
+        return state | {"_view": kept, "_given": None, "_fitted_to": None, "_views": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -394,9 +401,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """The next view: new to what is given, and to the views before it."""
         if self._fitted_to is None:
             raise InputError("other views need the rows, which a loaded model does not contain: fit again.")
-        known = [Known.labels(view.labels, f"view {view.number}") for view in before]
-        rest = {name: value for name, value in self._fitted_to.items() if name not in ("X", "known")}
-        return self.alike(len(before)).fit(self._fitted_to["X"], [*self._fitted_to["known"], *known], **rest)
+        known = [*known_parts(self._given), *(Known.labels(view.labels, f"view {view.number}") for view in before)]
+        return self.alike(len(before)).fit(y=known, **self._fitted_to)
 
     def alike(self, place: int) -> KDAC:
         """An estimator with the same parameters, for the view in this place of the sequence, from 0."""

@@ -141,7 +141,7 @@ class Study:
         return predict_table(model, self.recipe, self.frame)
 
     def summary(
-        self, model: KDAC, labels: Sequence[np.ndarray] = (), known: pd.DataFrame | None = None, **more: Any
+        self, model: KDAC, before: Sequence[np.ndarray] = (), known: pd.DataFrame | None = None, **more: Any
     ) -> dict[str, Any]:
         """The content of the report on a view, as plain values.
 
@@ -149,10 +149,10 @@ class Study:
         ----------
         model : KDAC
             Fitted to the view.
-        labels : sequence of int arrays, shape (n,)
-            Those of the views before it.
+        before : sequence of int arrays, shape (n,)
+            The labels of the views before it.
         known : DataFrame, optional
-            What the view differs from; found from the labels if left out.
+            What the view differs from; found from those before it if left out.
         more : dict
             Fields of `altclust.report.Shown`.
         """
@@ -161,11 +161,11 @@ class Study:
             "ids": self.ids,
             "keep": self.keep if isinstance(self.keep, pd.Series) else None,
             "name": self.name,
-            "alternative": view_name(len(labels) + 1),
+            "alternative": view_name(len(before) + 1),
             "decisions": [*self.notes, *self.recipe.sentences],
             "listing": self.recipe.listing,
         }
-        return summarise(model, self.X, self.known(labels) if known is None else known, Shown(**shown | more))
+        return summarise(model, self.X, self.known(before) if known is None else known, Shown(**shown | more))
 
     def others(self, model: KDAC) -> pd.DataFrame | None:
         """The columns that had no part in a model and can confirm it; None if there are none."""

@@ -79,7 +79,7 @@ class Shown:
     predicted: bool = False
 
 
-def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> dict[str, Any]:  # noqa: B008
+def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> dict[str, Any]:
     """The content of a report on one view; nothing is fitted or tested for it.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from markupsafe import Markup
 
-from .palette import ANY_PAGE, mark
+from .palette import mark
 
 WIDTH, HEIGHT, MARGIN = 1000, 760, 36  # of a scatter plot, in its own units
 SHAPES = (

@@ -113,7 +113,9 @@ class Significance:
             return self
         p_value, smallest = min(1.0, number * self.p_value), min(1.0, number * self.smallest_p)
         verdict = words(p_value, smallest, self.stability, n, self.without_gaps)
-        return replace(self, p_value=p_value, smallest_p=smallest, verdict=f"{verdict} p is corrected for {number} views.")
+        return replace(
+            self, p_value=p_value, smallest_p=smallest, verdict=f"{verdict} p is corrected for {number} views."
+        )
 
     def with_obvious(self, rule: Obvious | None, others: Sequence[Obvious]) -> Significance:
         """The same with the obvious groups that the search left aside, and with the rule of this view if it has one."""

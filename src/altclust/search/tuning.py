@@ -227,11 +227,12 @@ def search_parameters(
         table.loc[list(found_in), "score"] -= REJECTED
         with fitting_threads(len(sampled)):
             table = with_best(spec, trials, table, seed)
-    first, others = int(table["score"].argmax()), {}
+    first = int(table["score"].argmax())
+    places: dict[int, int] = {}
     if rule == "ranking":
         with fitting_threads(len(sampled)):
             first = first if fixed.n_clusters else factor(spec, trials, table, seed)
-        others = {} if fixed.n_clusters else variants(trials, table, first)
+        places = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
@@ -248,7 +249,7 @@ def search_parameters(
         order[rows],
         trials,
         trials[first].source,
-        {k: settings(i) for k, i in others.items()},
+        {k: settings(i) for k, i in places.items()},
         rules,
     )
 

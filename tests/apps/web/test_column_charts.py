@@ -14,7 +14,7 @@ from altclust.apps.web.colouring import NEW, choices, colouring
 from altclust.apps.web.column_charts import boxes, column_charts, pair, shares
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.preview import preview
-from altclust.apps.web.study import Choices, Study
+from altclust.apps.web.exploration import Choices, Exploration
 from altclust.tables import Table
 
 DRAWING = {
@@ -32,7 +32,7 @@ def study(customers):
     nearly = customers[1] ^ (np.arange(160) % 7 == 0)  # a column that is the hidden clusters would be an obvious group
     frame = customers[0].assign(colour=np.array(["<b>red</b>", "blue"])[nearly])
     frame.loc[3, "age"] = np.nan
-    found = Study(Table("customers.csv", frame, (), lambda path, new: None), Choices(("segment",), n_clusters=2))
+    found = Exploration(Table("customers.csv", frame, (), lambda path, new: None), Choices(("segment",), n_clusters=2))
     found.views.append(found.find(Job(found.find)))
     return found
 

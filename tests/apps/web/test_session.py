@@ -12,7 +12,7 @@ import pytest
 from altclust import InputError
 from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import MANY_CELLS, MANY_COLUMNS, Choices, Study
+from altclust.apps.web.exploration import MANY_CELLS, MANY_COLUMNS, Choices, Exploration
 from altclust.tables import Table
 
 
@@ -34,20 +34,20 @@ class Listening:
 
 def test_searches_that_may_take_minutes_are_long_jobs(table):
     pool, session = Listening(), Session()
-    study = Study(table, Choices())
+    study = Exploration(table, Choices())
     session.find(pool, study)
     session.study = study
     session.change(pool, lambda job: None)
     session.change(pool, lambda job: None, "test")
     for rows, columns in ((2, MANY_COLUMNS), (2, MANY_COLUMNS + 1), (MANY_CELLS // 2, 2), (MANY_CELLS // 2 + 1, 2)):
         large = replace(table, frame=pd.DataFrame(np.zeros((rows, columns), dtype=np.int8)))
-        session.find(pool, Study(large, Choices()))
+        session.find(pool, Exploration(large, Choices()))
     assert [job.long for job in pool.jobs] == [False, False, True, False, True, False, True]
 
 
 def test_a_search_that_is_refused_leaves_a_sentence_and_the_slider_goes_back(table):
     go = threading.Event()
-    pool, session = Pool(workers=1, most_waiting=0), Session(study=Study(table, Choices()))
+    pool, session = Pool(workers=1, most_waiting=0), Session(study=Exploration(table, Choices()))
     before = session.dropped
     session.change(pool, lambda job: go.wait(1))
     assert "0 searches are already waiting" in session.problem
@@ -57,8 +57,8 @@ def test_a_search_that_is_refused_leaves_a_sentence_and_the_slider_goes_back(tab
 
 def test_only_the_last_view_is_exchanged_and_not_during_a_job(table, monkeypatch):
     asked = []
-    monkeypatch.setattr(Study, "choose", lambda self, place, number: asked.append((place, number)))
-    session = Session(study=Study(table, Choices(), ["first", "second"]), place=0)
+    monkeypatch.setattr(Exploration, "choose", lambda self, place, number: asked.append((place, number)))
+    session = Session(study=Exploration(table, Choices(), ["first", "second"]), place=0)
     session.choose(2)
     session.place, session.job = 1, "a job"
     session.choose(2)
@@ -72,7 +72,7 @@ def test_only_the_last_view_is_exchanged_and_not_during_a_job(table, monkeypatch
 def test_studies_are_told_apart_even_from_those_that_are_gone(table):
     seen = set()
     for _ in range(5):  # the next one may well be where the last one was in memory
-        seen.add(Study(table, Choices()).number)
+        seen.add(Exploration(table, Choices()).number)
         gc.collect()
     assert len(seen) == 5
 
@@ -82,7 +82,7 @@ def test_a_view_that_was_found_is_tested_beside_everything_else(table):
         model, stopped = "a model", False
 
     pool, session = Listening(), Session()
-    study = Study(table, Choices())
+    study = Exploration(table, Choices())
     session.find(pool, study)
     search = pool.jobs[0]
     search._task = lambda job: Found()

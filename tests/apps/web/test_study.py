@@ -12,7 +12,7 @@ import pytest
 from altclust import KDAC
 from altclust.apps.web import downloads
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.study import Choices, Study, View
+from altclust.apps.web.exploration import Choices, Exploration, ShownView
 from altclust.core.metrics import match_labels, nmi
 from altclust.search.significance import untested
 from altclust.tables import read_table
@@ -20,7 +20,7 @@ from altclust.tables import read_table
 
 @pytest.fixture(scope="module")
 def study(customers_csv):
-    study = Study(read_table(customers_csv), Choices(("segment",), n_clusters=2))
+    study = Exploration(read_table(customers_csv), Choices(("segment",), n_clusters=2))
     study.views.append(study.find(Job(lambda job: None)))
     return study
 
@@ -50,7 +50,7 @@ def test_a_refit_keeps_the_numbers_of_the_clusters_and_the_way_back(study):
 
 
 def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it_was(customers_csv, monkeypatch):
-    study = Study(read_table(customers_csv), Choices(("segment",), n_clusters=2))
+    study = Exploration(read_table(customers_csv), Choices(("segment",), n_clusters=2))
     study.views.append(study.find(Job(lambda job: None)))
     first = study.views[0]
     menu = study.menu(first)
@@ -74,7 +74,7 @@ def test_another_view_on_the_menu_is_shown_without_a_search_and_comes_back_as_it
 
 
 def test_the_menu_stays_when_the_slider_moves(customers_csv):
-    study = Study(read_table(customers_csv), Choices(("segment",), n_clusters=2))
+    study = Exploration(read_table(customers_csv), Choices(("segment",), n_clusters=2))
     study.views.append(study.find(Job(lambda job: None)))
     moved = study.refit(study.views[0], 5.0, Job(lambda job: None))
     assert moved.model.candidates_ == ()
@@ -93,7 +93,7 @@ def test_labels_are_matched_by_the_rows_that_clusters_share():
 
 
 def test_a_job_that_is_stopped_early_says_so(customers_csv):
-    study = Study(read_table(customers_csv), Choices(("segment",)))
+    study = Exploration(read_table(customers_csv), Choices(("segment",)))
     job = Job(lambda job: None)
     job.stop()
     view = study.find(job)
@@ -121,14 +121,14 @@ def test_the_result_of_a_test_is_kept_while_its_view_is_there(study):
 
 def test_minus_one_among_whole_numbers_is_unknown():
     frame = "label,x,y\n" + "".join(f"{i % 3 - 1},{i % 7},{i * i % 11}\n" for i in range(60))
-    study = Study(read_table(io.BytesIO(frame.encode()), "t.csv"), Choices(("label",)))
+    study = Exploration(read_table(io.BytesIO(frame.encode()), "t.csv"), Choices(("label",)))
     assert study.prepared.given["label"].isna().sum() == 20
     assert set(study.prepared.given["label"].dropna()) == {"0", "1"}
 
 
 def test_names_appear_in_everything_that_is_taken_home(study):
     view = study.views[0]
-    named = Study(study.table, study.choices, [replace(view, names={0: "$\\frac$ <b>loyal</b>"})])
+    named = Exploration(study.table, study.choices, [replace(view, names={0: "$\\frac$ <b>loyal</b>"})])
     table = pd.read_csv(io.BytesIO(downloads.table(named)), dtype=str)
     assert set(table["alternative"]) == {"$\\frac$ <b>loyal</b>", "cluster 1"}
     assert table.drop(columns="alternative").equals(study.table.frame.astype(str))
@@ -142,7 +142,7 @@ def test_names_appear_in_everything_that_is_taken_home(study):
 
 def test_later_views_call_the_clusters_of_earlier_ones_by_their_names(study):
     first = study.views[0]
-    both = Study(study.table, study.choices, [first, replace(first, known=study.known(1))])
+    both = Exploration(study.table, study.choices, [first, replace(first, known=study.known(1))])
     assert both.summary(both.views[1])["given"][1]["legend"][0]["name"] == "cluster 0"
     both.rename(0, 0, " often\nhere ")
     given = both.summary(both.views[1])["given"]
@@ -164,7 +164,7 @@ def test_the_table_goes_home_in_the_format_it_came_in(study, customers, tmp_path
     }
     write[suffix]()
     view = replace(study.views[0], names={0: "loyal"})
-    taken = Study(read_table(path), study.choices, [view])
+    taken = Exploration(read_table(path), study.choices, [view])
     back = read_table(io.BytesIO(downloads.table(taken)), f"t{suffix}").frame
     new = back.columns[-1]
     assert new == ("alternative (2)" if suffix == ".npz" else "alternative")
@@ -177,7 +177,7 @@ def test_a_large_table_is_drawn_in_part_and_says_so():
     text = "given,x,y\n" + "".join(
         f"{i % 2},{6 * (i % 2) + a:.3f},{b:.3f}\n" for i, (a, b) in enumerate(rng.normal(size=(6000, 2)))
     )
-    study = Study(read_table(io.BytesIO(text.encode()), "large.csv"), Choices(("given",)))
+    study = Exploration(read_table(io.BytesIO(text.encode()), "large.csv"), Choices(("given",)))
     view = study.refit(_fixed(study), 1.0, Job(lambda job: None))
     drawing = study.summary(view)["drawing"]
     assert drawing["drawn"] == len(drawing["x"]) < 5001

@@ -49,15 +49,15 @@ def compare(
     """Run every method of alternative clustering on a table, and compare what they find."""
     wanted = methods or list(METHODS)
     task = prepare(options, out, files=FILES, adds="|".join(map(_column, wanted)))
-    numbers = measured(task.given)
+    numbers = measured(task.study.given)
     if numbers:
         problem = "is a measurement, and most of these methods need clusters: choose a column of labels."
         raise UsageError(f"--given {numbers[0]} {problem}")
     with claim(task, options, FILES), live("Running every method") as bar:
         found = run(
-            task.prepared.X,
-            task.given,
-            counts=task.prepared.recipe.counts(task.table.frame),
+            task.study.X,
+            task.study.given,
+            counts=task.study.recipe.counts(task.table.frame),
             methods=wanted,
             n_clusters=clusters,
             timeout=timeout,
@@ -86,13 +86,13 @@ def _column(method: str) -> str:
 
 def _write(task: Task, found: Comparison) -> dict[str, Any]:
     new = found.labels.rename(columns=_column)
-    given = read_given(task.given, len(task.prepared.X), "clusterings")
+    given = read_given(task.study.given, len(task.study.X), "clusterings")
     page = render_comparison(
         found.table,
         found.labels,
         found.agreement,
-        _places(task.prepared.X.to_numpy(), given),
-        task.given,
+        _places(task.study.X.to_numpy(), given),
+        task.study.given,
         name=task.table.name,
         command=command_line(again=True),
     )

@@ -1,8 +1,10 @@
-"""`altclust find`: one alternative view of a table."""
+"""`altclust find`: the views of a table, one after the other."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -14,15 +16,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ...base.progress import Progress
 from ...core.kernel_choice import KERNELS
 from ...models.kdac import KDAC
+from ...models.study import RESULTS
+from ...models.views import MOST, View, Views
 from ...report.verdict import MOST_WITNESSES
-from ...search.selection import MENU
 from ...tables.known import measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
-from .results import FIND_FILES, answer, write_results
-from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, plain, say, start_searchers
+from .results import FILES, answer, write_results
+from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, plain, printable, say, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -34,7 +38,7 @@ Examples:
 
     altclust find cells.parquet --given-file types.csv --id cell --columns 'gene_*' --clusters 4 --out views
 
-    altclust find customers.csv --given segment --view 2 --force
+    altclust find customers.csv --given segment --views 1
 
     altclust find customers.csv --given segment --parameters altclust-out/parameters.json
 """
@@ -52,12 +56,9 @@ KeepOption = Annotated[
     str | None, typer.Option("--keep", help="Column with labels of some rows, with which the result should agree.")
 ]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
-View = Annotated[int, typer.Option(min=1, max=MENU, help="Number of the view to take, of those that the search finds.")]
+Count = Annotated[int, typer.Option("--views", min=1, help="Limit on the number of views; 1 stops after the first.")]
 CertificateOption = Annotated[
     bool, typer.Option("--certificate", help="Check that the solver is at a minimum; of a sample, with a second one.")
-]
-AllViews = Annotated[
-    bool, typer.Option("--all-views", help="Also write a column for each other view that the search finds.")
 ]
 
 
@@ -71,85 +72,105 @@ def find(
     novelty_weight: Weight = None,
     keep: KeepOption = None,
     parameters: Parameters = None,
-    view: View = 1,
-    all_views: AllViews = False,
+    views: Count = MOST,
     significance: Significance = True,
     certificate: CertificateOption = False,
     out: Out = Path("altclust-out"),
 ) -> None:
-    """Find the best clustering of a table that differs from what you know; write labels, figures and a report.
+    """Find the clusterings of a table that differ from what you know; write labels, figures and a report.
 
-    Without --given, the table is clustered first, and an alternative to that clustering is found.
+    Views are found one after the other, each different from the given columns and from all earlier views, until the
+    next is not significant. Without --given, the table is clustered first, and that clustering is what is given.
 
-    The answer is printed first, and whether it is significant when that has been tested. Ctrl-C stops and keeps the
-    best result so far.
+    Each view is printed when it is found, and whether it is significant when that has been tested. Ctrl-C stops and
+    keeps what there is.
     """
     if sigma is not None and not sigma > 0:
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
-    if (view > 1 or all_views) and (sigma is not None or parameters is not None):
-        option = f"--view {view}" if view > 1 else "--all-views"
-        fixed_by = "--sigma" if parameters is None else "--parameters"
-        raise UsageError(f"{option} needs a search, which finds several views: leave out {fixed_by}.")
-    adds = r"alternative(_\d+)?|first_view" if all_views else "alternative|first_view"
-    task = prepare(options, out, files=FIND_FILES, adds=adds, keep=keep)
+    task = prepare(options, out, files=FILES, adds=RESULTS, keep=keep)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
+        views = 1
     chosen = {} if kernel == "gaussian" else {"kernel": str(kernel)}
-    first = None
-    with claim(task, options, FIND_FILES):
-        with live(SEARCHING, lambda: start_searchers(options.n_jobs)) as bar:
-            if task.given is None:
-                bar.stage("Clustering the table first")
-                clusters_only = {"n_clusters": fixed.get("n_clusters", "auto")}
-                first = task.prepared.fit(_model(options, bar, clusters_only), None).labels_
-                task = replace(task, given=pd.DataFrame({"first_view": first.astype(str)}))
-                counts = ", ".join(map(str, np.bincount(first)))
-                say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
-                bar.stage(SEARCHING)
-            model = task.prepared.fit(_model(options, bar, fixed | chosen), task.given)
-            choose_view(model, view, bar.interrupted)
-            early = bar.interrupted
-        shown = not (options.as_json or options.quiet)
-        if shown:
-            columns = [] if task.given is None else list(task.given.columns)
-            show_answer(answer(task, model, why), columns, bool(measured(task.given)))
-        tested = significance and not early
-        with live(COMPARING if tested else WRITING, lambda: start_searchers(options.n_jobs)) as bar:
-            if tested:
-                model.assess_significance(bar.update, witnesses=task.prepared.others(model))
-                early = bar.interrupted
-            if certificate and not early:
+    shown = not (options.as_json or options.quiet)
+    with claim(task, options, FILES):
+        steps = Steps(task, options, fixed | chosen)
+        task = replace(task, study=steps.study)
+        for view in steps.views(views if significance else 1, significance):
+            if shown and view.significance is None:
+                show_answer(answer(task.study, view, why), view, task.study.given)
+            elif shown:
+                Console().print(printable(f"View {view.number}: {view.significance}"), markup=False)
+        kept, rejected, stopped = steps.result()
+        with live(WRITING) as bar:
+            if certificate and not steps.interrupted:
                 bar.stage(CHECKING)
-                model.certificate_  # noqa: B018  (computed on first access)
+                for view in kept:
+                    view.model.certificate_  # noqa: B018  (computed on first access)
             bar.write()
-            figures = write_results(task, {"alternative": model}, first=first, why=why, all_views=all_views)
+            figures = write_results(task, kept, rejected, stopped, why)
     if options.as_json:
         print(as_json(figures))
     elif shown:
-        show_verdict(figures["views"][0], task)
-    if early:
-        untested = "; its significance was not tested" if tested else ""
+        show_result(figures, task)
+    if steps.interrupted:
+        untested = "; its significance was not tested" if significance and kept[-1].significance is None else ""
         say(f"Interrupted: this is the best result so far{untested}.")
         raise typer.Exit(INTERRUPTED)
 
 
-def choose_view(model: KDAC, number: int, interrupted: bool) -> None:
-    """Make one of the views that the search found the result."""
-    count = max(len(model.candidates_), 1)
-    if number <= len(model.candidates_):
-        model.choose(number)
-    elif interrupted and number > 1:
-        say(f"--view {number} was not reached: the result is the best view so far.", style="yellow")
-    elif number > 1:
-        found = "only 1 view" if count == 1 else f"{count} views"
-        raise UsageError(f"--view {number} does not exist: the search found {found}; pass a number up to {count}.")
+class Steps:
+    """The stages of a run, each with its own progress bar, which Ctrl-C ends."""
 
+    def __init__(self, task: Task, options: TableOptions, fixed: dict[str, Any]) -> None:
+        self.options, self.study, self.interrupted = options, task.study, False
+        self.bar: Live | None = None
+        self.found: dict[int, View] = {}
+        callback = self.update  # the bar of the current stage, not that of the first
+        self.model = KDAC(**fixed, n_jobs=options.n_jobs, callback=callback, random_state=options.seed)
+        if self.study.given is None:
+            first = KDAC(fixed.get("n_clusters", "auto"), n_jobs=options.n_jobs, callback=callback)
+            with self.stage("Clustering the table first"):
+                self.study = self.study.with_first(first.set_params(random_state=options.seed))
+            assert self.study.first is not None
+            counts = ", ".join(map(str, np.bincount(self.study.first)))
+            say(f"No --given column: the table was clustered first, into clusters of {counts} rows.")
 
-def _model(options: TableOptions, bar: Live, fixed: dict[str, Any]) -> KDAC:
-    return KDAC(**fixed, n_jobs=options.n_jobs, callback=bar.update, random_state=options.seed)
+    def update(self, now: Progress) -> bool:
+        """Callback of everything that takes time."""
+        return self.interrupted or (self.bar is not None and self.bar.update(now))
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """A part of the run, with a progress bar."""
+        with live(name, lambda: start_searchers(self.options.n_jobs)) as self.bar:
+            yield
+        self.interrupted |= self.bar.interrupted
+
+    def views(self, most: int, test: bool) -> Iterator[View]:
+        """The states of the views, as `altclust.models.study.Study.each_view` passes them on."""
+        states = self.study.each_view(self.model, most=most, test=lambda model: self.study.tested(model, self.update))
+        while True:
+            number = len(self.found) + (not self.found or next(reversed(self.found.values())).significance is not None)
+            searching = number not in self.found
+            with self.stage(SEARCHING if number == 1 else f"Searching for view {number}" if searching else COMPARING):
+                view = next(states, None)
+            if view is None or (self.interrupted and view.number > 1 and view.significance is None):
+                return
+            self.found[view.number] = view
+            yield view
+            if self.interrupted or not test:
+                return
+
+    def result(self) -> tuple[list[View], View | None, str]:
+        """The views to keep, the one that was rejected, and why there are no more; the first is always kept."""
+        views = Views.of(self.found.values())
+        kept = [view for view in self.found.values() if view.number == 1 or view is not views.rejected]
+        rejected = views.rejected if views.rejected is not None and views.rejected.number > 1 else None
+        return kept, rejected, views.stopped
 
 
 def read_parameters(
@@ -164,67 +185,56 @@ def read_parameters(
         columns, scaled = list(content["directions"]), content["standardise"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(f"--parameters {file} is not a file that `altclust tune` wrote.") from error
-    if columns != list(task.prepared.X.columns):
+    if columns != list(task.study.X.columns):
         raise UsageError(f"--parameters {file} is for the columns {', '.join(columns)}: run `altclust tune` again.")
     if scaled != standardise:
         raise UsageError(f"--parameters {file} is for {'--' if scaled else '--no-'}standardise: pass that option too.")
     return chosen, content.get("reasons")
 
 
-def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -> None:
-    """Print what was found; whether it is significant is not known yet. numbers: whether measurements are given."""
-    table = Table(title="Alternative clustering", show_header=False)
-    top = list(view["feature_weights"].items())[:5]
-    table.add_row("clusters", f"{view['clusters']}  ({', '.join(map(str, view['cluster_sizes']))} rows)")
-    compared = f"{'dependence on' if numbers else 'NMI with'} {plain(', '.join(given))}"
-    table.add_row("overlap", f"{view['overlap']:.3f}  ({compared}; 0 is independent)")
-    if view["agreement"] is not None:
-        table.add_row("agreement", plain(view["agreement"]))
-    table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
+def show_answer(figures: dict[str, Any], view: View, given: pd.DataFrame | None) -> None:
+    """Print what was found; whether it is significant is not known yet."""
+    table = Table(title=f"View {view.number}", show_header=False)
+    top = list(figures["feature_weights"].items())[:5]
+    table.add_row("clusters", f"{figures['clusters']}  ({', '.join(map(str, figures['cluster_sizes']))} rows)")
+    known = [] if given is None else list(map(str, given.columns))
+    earlier = ", ".join(f"{name} {nmi:.2f}" for name, nmi in view.overlaps.items())
+    compared = f"{'dependence on' if measured(given) else 'NMI with'} {plain(', '.join(known))}"
+    table.add_row("overlap", f"{figures['overlap']:.3f}  ({compared}; 0 is independent)")
+    if earlier:
+        table.add_row("", f"NMI with earlier views: {earlier}")
+    if figures["agreement"] is not None:
+        table.add_row("agreement", plain(figures["agreement"]))
     table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
-    for sentence in view["descriptions"]:
+    for sentence in figures["descriptions"]:
         table.add_row("", plain(sentence))
-    if view["reasons"] is not None:
-        table.add_row("search", plain(view["reasons"]))
+    if view.variants:
+        table.add_row("", f"Nearly as clear with {' or '.join(map(str, view.variants))} clusters.")
+    if figures["reasons"] is not None:
+        table.add_row("search", plain(figures["reasons"]))
     Console().print(table)
 
 
-def show_verdict(view: dict[str, Any], task: Task) -> None:
-    """Print whether the view is significant, the other views, and where the files are."""
-    table, console = Table(show_header=False), Console()
-    table.add_row("verdict", plain(view["verdict"]))
-    if view["rule"] is not None:
-        table.add_row("rule", plain(view["rule"]))
-    if view["left_out"] is not None:
-        table.add_row("left aside", plain(view["left_out"]))
-    if view["significance"] is not None:
-        table.add_row("significance", view["significance"]["verdict"])
-        for witness in view["significance"]["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
+def show_result(figures: dict[str, Any], task: Task) -> None:
+    """Print the verdict on every view, why there are no more, and where the files are."""
+    console = Console()
+    for number, view in enumerate(figures["views"], 1):
+        table = Table(show_header=False)
+        table.add_row(f"view {number}", plain(view["verdict"]))
+        if view["rule"] is not None:
+            table.add_row("rule", plain(view["rule"]))
+        if view["left_out"] is not None:
+            table.add_row("left aside", plain(view["left_out"]))
+        tested = view["significance"] or {"witnesses": []}
+        for witness in tested["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
             table.add_row("", plain(witness["sentence"]))
-    if view["certificate"] is not None:
-        table.add_row("solver check", view["certificate"]["verdict"])
-    console.print(table)
-    if len(view["candidates"]) > 1:
-        console.print(menu(view["candidates"]))
+        if view["certificate"] is not None:
+            table.add_row("solver check", view["certificate"]["verdict"])
+        console.print(table)
+    rejected = figures["rejected"]
+    if rejected is not None:
+        shown = f"Nothing more that is significant. View {len(figures['views']) + 1}: {rejected['verdict']}"
+        console.print(printable(shown), markup=False, style="dim")
     console.print(
         f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )
-
-
-def menu(candidates: list[dict[str, Any]]) -> Table:
-    """The views that the search found, one line each."""
-    table = Table(
-        "view",
-        "clusters",
-        "overlap",
-        "found again",
-        "columns",
-        title="Views that the search found",
-        caption="* is the result; --view N takes another, --all-views writes all. Found again: NMI with the clusters "
-        "that the same start finds in one half of the rows. The significance test uses six halves.",
-    )
-    for one in candidates:
-        figures = ("–" if one[name] is None else f"{one[name]:.2f}" for name in ("overlap", "found_again"))
-        number = f"{one['number']}{' *' if one['chosen'] else ''}"
-        table.add_row(number, str(one["clusters"]), *figures, plain(", ".join(one["columns"]) or "–"))
-    return table

@@ -16,7 +16,7 @@ from rich.table import Table
 from ...base.errors import InputError
 from ...datasets import CATALOGUE, data_folder
 from ...paper.commands import reproduce_app
-from . import compare, explore, find, report, tune, views
+from . import compare, explore, find, report, tune
 from .options import NAMES, in_options
 from .screen import INTERRUPTED, SIGNALS, Stopped, console, mute_closed_terminal, say, stop_at_once
 from .task import UsageError
@@ -31,7 +31,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command(epilog=find.EXAMPLES)(find.find)
-app.command(epilog=views.EXAMPLES)(views.views)
 app.command(epilog=tune.EXAMPLES)(tune.tune)
 app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=explore.EXAMPLES)(explore.explore)

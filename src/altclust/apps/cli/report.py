@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.prepared import ROLES, PreparedTable
+from ...models.study import ROLES, Study
 from ...report import write_report
 from ...tables.values import known_labels, labels
 from .files import write_report_file
 from .options import OUTPUT_PANEL
-from .results import read_results, summaries_of
+from .results import read_results
 from .screen import say
-from .task import Task, UsageError, check_can_write, check_column, command_line, read
+from .task import UsageError, check_can_write, check_column, command_line, read
 
 EXAMPLES = """
 Examples:
@@ -61,9 +62,15 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     ids = None if id is None else labels(rows.frame[id])
     kept = [one.column for one in recipe.listing if one.use == ROLES["keep"] and one.column in rows.frame.columns]
     keep = known_labels(rows.frame[kept[0]]) if kept else None
-    task = Task(rows, PreparedTable(rows.frame, recipe, given, ids, keep), given, folder)
+    study = Study(rows.frame, recipe, given, ids, keep, name=rows.name, notes=tuple(rows.notes))
     target.parent.mkdir(parents=True, exist_ok=True)
-    summaries = summaries_of(task, views, command_line(again=True), own)
+    summaries: list[dict[str, Any]] = []
+    before: list[np.ndarray] = []
+    for model in views.values():
+        found = np.asarray(model.labels_ if own else study.predict(model))
+        shown = {"labels": found, "command": command_line(again=True), "predicted": not own}
+        summaries.append(study.summary(model, before, **shown))
+        before.append(found)
     write_report_file(target, lambda path: write_report(path, *summaries))
     missing = [name for name in figures["given"] if name not in names]
     if missing:

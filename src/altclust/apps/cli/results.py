@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
@@ -16,134 +17,77 @@ import pandas as pd
 from ...base.errors import InputError
 from ...core.solvers import Status
 from ...models.kdac import KDAC
-from ...report import summarise, write_report
+from ...models.study import FIRST, Study, view_name
+from ...models.views import View
+from ...report import write_report
 from ...report.agreement import agreement
 from ...report.labelling import alternative_labelling, collapse
-from ...report.menu import chosen_number, reasons
 from ...report.sentences import number
 from ...report.summary import describe_clusters
 from ...search.significance import Significance
 from ...tables import Recipe
-from ...tables.readable import readable
 from .files import writing
 from .screen import say
 from .task import Task, UsageError, command_line
 
-SHARED_FILES = r"table\.\w+|directions\.csv|figures\.json|report\.html"
-FIND_FILES = rf"{SHARED_FILES}|alternative\.(npz|png)"
-VIEWS_FILES = rf"{SHARED_FILES}|view_\d+\.(npz|png)"
-FILES = rf"{FIND_FILES}|{VIEWS_FILES}"  # a run of one of both commands replaces that of the other
-VIEWS = r"alternative|view_\d+"
+FILES = r"table\.\w+|directions\.csv|figures\.json|report\.html|alternative(_\d+)?\.(npz|png)"
+VIEWS = r"alternative(_\d+)?"
 PARAMETERS = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")
 
 
 def write_results(
-    task: Task,
-    views: dict[str, KDAC],
-    *,
-    first: np.ndarray | None = None,
-    why: str | None = None,
-    stopped: str | None = None,
-    rejected: KDAC | None = None,
-    all_views: bool = False,
+    task: Task, views: Sequence[View], rejected: View | None = None, stopped: str = "", why: str | None = None
 ) -> dict[str, Any]:
     """Write everything, and return the figures.
 
     Parameters
     ----------
     task : Task
-    views : dict of str to KDAC
-        The models by the names of the columns that they add; each differs from what is given and from those before it.
-    first : int array, shape (n,), optional
-        The clustering that was found first, where none was given.
+    views : sequence of View
+    rejected : View, optional
+        The view at which the search stopped: it is only shown, as not significant.
+    stopped : str
+        Why there are no more views.
     why : str, optional
         Why these parameters, where the model does not hold the reason.
-    stopped : str, optional
-        Why there are no more views.
-    rejected : KDAC, optional
-        The view at which a search for several stopped: it is only shown, as not significant.
-    all_views : bool
-        Whether to add a column for each other view on the menu of a model, named after its number there.
     """
-    new = pd.DataFrame({name: model.labels_ for name, model in views.items()}, index=task.prepared.X.index)
-    for name, model in views.items() if all_views else ():
-        chosen = chosen_number(model)
-        others = {i: one.labels for i, one in enumerate(model.candidates_, 1) if i != chosen}
-        new = new.assign(**{f"{name}_{i}": labels for i, labels in others.items()})
-    if first is not None:
-        new.insert(0, "first_view", first)
-    for name, model in views.items():
+    study, shown = task.study, [*views, *([] if rejected is None else [rejected])]
+    names = [view_name(view.number) for view in views]
+    new = pd.DataFrame({name: view.labels for name, view in zip(names, views, strict=True)}, index=study.X.index)
+    if study.first is not None:
+        new.insert(0, FIRST, study.first)
+    for view in views:
+        model = view.model
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
-            say(f"{name}: {model.status_} after {model.n_iter_} rounds; a larger --sigma may converge.", style="yellow")
-    shown = views if rejected is None else views | {f"view_{len(views) + 1}, not significant": rejected}
-    summaries = summaries_of(task, shown, command_line(again=True))
-    described = [
-        _figures(name, model, why)
-        | {
-            "badge": summary["headline"]["badge"],
-            "verdict": summary["headline"]["verdict"],
-            "rule": summary["rule"] and summary["rule"]["sentence"],
-            "agreement": summary["agreement"],
-            "left_out": summary["left_out"],
-            "descriptions": [c["sentence"] for c in summary["clusters"]],
-            "candidates": [_without_points(one) for one in summary["candidates"]],
-        }
-        for (name, model), summary in zip(shown.items(), summaries, strict=True)
-    ]
+            problem = f"{view_name(view.number)}: {model.status_} after {model.n_iter_} rounds"
+            say(f"{problem}; a larger --sigma may converge.", style="yellow")
+    labels, summaries = [view.labels for view in shown], []
+    for i, view in enumerate(shown):
+        name = view_name(view.number) + (", not significant" if view is rejected else "")
+        summaries.append(study.summary(view.model, labels[:i], alternative=name, command=command_line(again=True)))
+    described = [_figures(view, summary, why) for view, summary in zip(shown, summaries, strict=True)]
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
         "table": task.table.name,
-        "rows": len(task.prepared.X),
-        "features": task.prepared.X.shape[1],
-        "given": [] if task.given is None else list(task.given.columns),
+        "rows": len(study.X),
+        "features": study.X.shape[1],
+        "given": [] if study.given is None else list(study.given.columns),
         "views": described[: len(views)],
-        "rejected": described[-1] if rejected is not None else None,
+        "rejected": None if rejected is None else described[-1],
         "stopped": stopped,
-        "recipe": task.prepared.recipe.to_dict(),
+        "recipe": study.recipe.to_dict(),
     }
     with writing(task, FILES) as files:
-        for name, model in views.items():
-            files.write(f"{name}.npz", model.save)
-            files.write(f"{name}.png", partial(_picture, model=model, task=task))
-        if views:
-            directions = [_directions(*view) for view in views.items()]
-            files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
-        if shown:
-            files.write("report.html", lambda path: write_report(path, *summaries))
+        for name, view in zip(names, views, strict=True):
+            files.write(f"{name}.npz", view.model.save)
+            files.write(f"{name}.png", partial(_picture, model=view.model, study=study))
+        directions = [_directions(name, view.model) for name, view in zip(names, views, strict=True)]
+        files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
+        files.write("report.html", lambda path: write_report(path, *summaries))
         files.write_json("figures.json", figures)
         files.write_table(new)
     return figures
-
-
-def summaries_of(task: Task, views: dict[str, KDAC], command: str, own: bool = True) -> list[dict]:
-    """The summaries for the report; own: whether the models were fitted to these rows."""
-    known = {} if task.given is None else dict(task.given.items())
-    added = [name for name in task.table.frame.columns if re.fullmatch(rf"({VIEWS})(_\d+)?", name)]
-    values = readable(task.table.frame.drop(columns=[*known, *added], errors="ignore"), task.prepared.recipe)
-    summaries = []
-    for name, model in views.items():
-        labels = np.asarray(model.labels_ if own else task.prepared.predict(model))
-        summaries.append(
-            summarise(
-                model,
-                task.prepared.X,
-                pd.DataFrame(known) if known else None,
-                labels=labels,
-                values=values,
-                ids=task.prepared.ids,
-                keep=task.prepared.keep,
-                name=task.table.name,
-                alternative=name,
-                decisions=task.prepared.recipe.sentences,
-                listing=task.prepared.recipe.listing,
-                command=command,
-                significance=model._view.significance is not None,  # not where it was switched off or interrupted
-                predicted=not own,
-            )
-        )
-        known[name] = labels.astype(str)
-    return summaries
 
 
 def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]:
@@ -162,40 +106,43 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
             raise ValueError("the models are of other columns")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         why = f": {error}" if isinstance(error, InputError) else "."
-        raise UsageError(f"{folder} holds no complete results of `altclust find` or `altclust views`{why}") from error
+        raise UsageError(f"{folder} holds no complete results of `altclust find`{why}") from error
     return figures, recipe, models
 
 
-def answer(task: Task, model: KDAC, why: str | None = None) -> dict[str, Any]:
+def answer(study: Study, view: View, why: str | None = None) -> dict[str, Any]:
     """What a view is, without anything that takes long: its significance and its optimality."""
-    known = [] if task.given is None else list(task.given.columns)
-    labelled = alternative_labelling("", model.labels_, len(task.prepared.X), model.n_clusters_, None)
-    values = readable(task.table.frame.drop(columns=known, errors="ignore"), task.prepared.recipe)
-    clusters = describe_clusters(collapse(labelled), values)
-    return _plain_figures(model, why) | {
-        "agreement": agreement(model, labelled.codes, task.prepared.keep),
+    labelled = alternative_labelling("", view.labels, len(study.X), view.n_clusters, None)
+    clusters = describe_clusters(collapse(labelled), study.values)
+    keep = study.keep if isinstance(study.keep, pd.Series) else None
+    return _plain_figures(view, why) | {
+        "agreement": agreement(view.model, labelled.codes, keep),
         "descriptions": [cluster["sentence"] for cluster in clusters],
     }
 
 
-def _plain_figures(model: KDAC, why: str | None) -> dict[str, Any]:
+def _plain_figures(view: View, why: str | None) -> dict[str, Any]:
+    model = view.model
     pairs = sorted(zip(model.feature_names_in_, model.feature_weights_, strict=True), key=lambda pair: -pair[1])
+    reasons = None if model.tuning_ is None else model.tuning_.reasons
     return {
-        "clusters": model.n_clusters_,
-        "cluster_sizes": np.bincount(np.asarray(model.labels_), minlength=model.n_clusters_).tolist(),
-        "overlap": number(model.overlap_),
+        "clusters": view.n_clusters,
+        "cluster_sizes": np.bincount(view.labels, minlength=view.n_clusters).tolist(),
+        "overlap": number(view.overlap),
+        "overlaps": view.overlaps,
+        "variants": list(view.variants),
         "quality": model.quality_,
-        "reasons": why or reasons(model),
+        "reasons": why or reasons,
         "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
     }
 
 
-def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
-    found = model._view.certificate
+def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, Any]:
+    model, found = view.model, view.model._view.certificate
     certificate = {} if found is None else asdict(found)
     return (
-        {"name": name}
-        | _plain_figures(model, why)
+        {"name": view_name(view.number)}
+        | _plain_figures(view, why)
         | {
             "cost": model.cost_,
             "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
@@ -204,14 +151,15 @@ def _figures(name: str, model: KDAC, why: str | None) -> dict[str, Any]:
             "engine": model.engine_,
             "approximation_error": model.approximation_error_,
             "certificate": {key: number(v) if isinstance(v, float) else v for key, v in certificate.items()} or None,
-            "significance": None if model._view.significance is None else _significance(model._view.significance),
+            "significance": None if view.significance is None else _significance(view.significance),
+            "badge": summary["headline"]["badge"],
+            "verdict": summary["headline"]["verdict"],
+            "rule": summary["rule"] and summary["rule"]["sentence"],
+            "agreement": summary["agreement"],
+            "left_out": summary["left_out"],
+            "descriptions": [cluster["sentence"] for cluster in summary["clusters"]],
         }
     )
-
-
-def _without_points(one: dict[str, Any]) -> dict[str, Any]:
-    """A view on the menu without its plot."""
-    return {key: value for key, value in one.items() if key != "drawing"}
 
 
 def _significance(found: Significance) -> dict[str, Any]:
@@ -230,7 +178,7 @@ def _directions(name: str, model: KDAC) -> pd.DataFrame:
     return frame.assign(**{f"direction_{i}": row for i, row in enumerate(model.components_, 1)})
 
 
-def _picture(path: Path, model: KDAC, task: Task) -> None:
+def _picture(path: Path, model: KDAC, study: Study) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -238,7 +186,7 @@ def _picture(path: Path, model: KDAC, task: Task) -> None:
 
     from ...report.plotting import plot_views
 
-    given = None if task.given is None else task.given.iloc[:, 0]
-    figure = plot_views(np.asarray(model.transform(task.prepared.X)), given, model.labels_)[0].figure
+    given = None if study.given is None else study.given.iloc[:, 0]
+    figure = plot_views(np.asarray(model.transform(study.X)), given, model.labels_)[0].figure
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ...base.errors import InputError, sentence, short_repr
 from ...base.given_labels import label_codes
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
-from ...models.prepared import PreparedTable, prepare_table
+from ...models.study import Study, read_study
 from ...tables import Recipe, Table, TableEncoder, read_table
 from ...tables.known import measured
 from ...tables.unknown_column import remedy
@@ -49,17 +49,14 @@ class Task:
     ----------
     table : Table
         As it was read.
-    prepared : PreparedTable
-        Its rows as numbers.
-    given : DataFrame or None
-        What the results differ from: what was given, or the view that was found first.
+    study : Study
+        Its rows as numbers, and what is given.
     out : Path
         Folder, which need not exist yet.
     """
 
     table: Table
-    prepared: PreparedTable
-    given: pd.DataFrame | None
+    study: Study
     out: Path
 
 
@@ -112,7 +109,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     )
     more = read_given_file(options, frame)
     try:
-        prepared = prepare_table(encoder, frame, options.given or (), more=more, keep=keep, ids=options.id)
+        study = read_study(encoder, frame, options.given or (), more=more, keep=keep, ids=options.id)
     except InputError as error:
         if error.argument == "given" and error.value not in [short_repr(name) for name in options.given or []]:
             raise UsageError(sentence(error, f"--given-file {options.given_file}: column")) from error
@@ -126,9 +123,9 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
         )
     if len(frame) < 2:
         raise UsageError(f"{options.table} has 1 row: a clustering needs at least 2.")
-    print_reading(table, prepared.recipe, prepared.given)
-    _check_labels(prepared.given, options)
-    return Task(table, prepared, prepared.given, out)
+    print_reading(table, study.recipe, study.given)
+    _check_labels(study.given, options)
+    return Task(table, replace(study, name=table.name, notes=tuple(table.notes)), out)
 
 
 def parsed_types(pairs: list[str]) -> dict[str, str]:

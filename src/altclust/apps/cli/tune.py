@@ -51,8 +51,8 @@ def tune(
     task = prepare(options, out, files=FILES)
     with claim(task, options, FILES), live("Searching", lambda: start_searchers(options.n_jobs)) as bar:
         tuning = search(
-            task.prepared.X,
-            as_known(task.given),
+            task.study.X,
+            as_known(task.study.given),
             n_clusters=clusters,
             n_components=components,
             rule=rule.value,
@@ -94,7 +94,7 @@ def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]
         "score": tuning.score,
         "reasons": tuning.reasons,
         "standardise": standardise,
-        "directions": {str(c): row.tolist() for c, row in zip(task.prepared.X.columns, directions, strict=True)},
+        "directions": {str(c): row.tolist() for c, row in zip(task.study.X.columns, directions, strict=True)},
     }
 
 

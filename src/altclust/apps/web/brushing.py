@@ -12,14 +12,14 @@ import streamlit as st
 from altclust.apps.web import charts
 from altclust.apps.web.colouring import choices, colouring
 from altclust.apps.web.escape import unique_names
+from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Study, View
 
 MOST_LISTED = 200
 
 
 @st.fragment
-def compare(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
+def compare(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:
     """Two charts of the same directions, each coloured by what the visitor chooses, and the selected rows."""
     left, right = st.columns(2)
     with left:
@@ -35,7 +35,7 @@ def compare(session: Session, study: Study, view: View, summary: dict[str, Any])
         st.caption(f"{note} Drag over points to select rows in both charts.".strip())
 
 
-def _chart(session: Session, study: Study, summary: dict[str, Any], side: str) -> None:
+def _chart(session: Session, study: Exploration, summary: dict[str, Any], side: str) -> None:
     options, known = choices(study, summary), len(summary["given"])
     first = 0 if side == "right" else min(1, len(options) - 1)  # on the left what is known, or the first column
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -70,7 +70,7 @@ def _brush(session: Session, key: str) -> None:
     session.chosen = sorted({int(np.ravel(point["customdata"])[0]) for point in points})
 
 
-def _show_chosen(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
+def _show_chosen(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:
     rows = np.array(session.chosen)
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -85,7 +85,7 @@ def _show_chosen(session: Session, study: Study, view: View, summary: dict[str, 
         table.dataframe(listing(study.table.frame, view, rows[:MOST_LISTED]), height=260)
 
 
-def listing(frame: pd.DataFrame, view: View, rows: np.ndarray) -> pd.DataFrame:
+def listing(frame: pd.DataFrame, view: ShownView, rows: np.ndarray) -> pd.DataFrame:
     """These rows with their new clusters, numbered from 1 as in the charts."""
     listed = frame.iloc[rows].astype(str).set_axis(rows + 1)
     new = np.array(view.cluster_names, dtype=object)[view.labels[rows]]

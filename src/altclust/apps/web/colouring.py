@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...report.sentences import text
-from .study import Study
+from .exploration import Exploration
 
 NEW = "new clusters"
 
@@ -36,19 +36,19 @@ class Colouring:
     numbers: np.ndarray | None = None
 
 
-def choices(study: Study, summary: dict[str, Any]) -> list[str]:
+def choices(study: Exploration, summary: dict[str, Any]) -> list[str]:
     """What rows can be coloured by: the new clusters first, what is known next, then the columns of the table."""
-    return [NEW, *(one["name"] for one in summary["given"]), *(text(name) for name in study.values.columns)]
+    return [NEW, *(one["name"] for one in summary["given"]), *(text(name) for name in study.study.values.columns)]
 
 
-def colouring(study: Study, summary: dict[str, Any], place: int) -> Colouring:
+def colouring(study: Exploration, summary: dict[str, Any], place: int) -> Colouring:
     """The colours by one of the `choices`, by its place."""
     drawing, sides = summary["drawing"], [{"name": NEW, "legend": summary["legend"]}, *summary["given"]]
     if place < len(sides):
         side = sides[place]
         return Colouring(side["name"], drawing["codes"][place], _named(side["legend"]))
     rows = np.array(drawing["ids"]).astype(int)
-    cells = study.values.iloc[rows, place - len(sides)]
+    cells = study.study.values.iloc[rows, place - len(sides)]
     name = text(cells.name)
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return Colouring(name, [], [], cells.to_numpy(dtype=float))

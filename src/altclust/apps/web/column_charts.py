@@ -14,7 +14,7 @@ from ...report.positions import Positions, framed, positions, told
 from ...report.sentences import text
 from .charts import SYMBOLS
 from .escape import for_plotly
-from .study import Study
+from .exploration import Exploration
 
 MOST_CHARTS = 4
 LEAST_WEIGHT = 0.03  # of a column that is shown
@@ -30,13 +30,13 @@ class ColumnChart(NamedTuple):
     note: str = ""
 
 
-def column_charts(study: Study, summary: dict[str, Any]) -> list[ColumnChart]:
+def column_charts(study: Exploration, summary: dict[str, Any]) -> list[ColumnChart]:
     """The columns with the largest weights: the first two numbers against each other, then each alone."""
     rows, codes = np.array(summary["drawing"]["ids"]).astype(int), np.array(summary["drawing"]["codes"][0])
     names = [entry["name"] for entry in summary["legend"] if entry["code"] >= 0]
     carrying = [one["name"] for one in summary["weights"] if one["weight"] >= LEAST_WEIGHT]
-    there = {text(name): study.values.iloc[rows, j] for j, name in enumerate(study.values.columns)}
-    few = {text(column.name): column.levels for column in study.prepared.recipe.columns if column.levels}
+    there = {text(name): study.study.values.iloc[rows, j] for j, name in enumerate(study.study.values.columns)}
+    few = {text(column.name): column.levels for column in study.study.recipe.columns if column.levels}
     columns = [there[name] for name in carrying if name in there][:MOST_CHARTS]
     measured = [cells for cells in columns if text(cells.name) not in few]
     charts = [pair(measured[0], measured[1], codes, names)] if len(measured) > 1 else []

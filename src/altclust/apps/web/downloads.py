@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from ...models.study import view_name
 from ...report import render
 from ...report.plotting import scatter
 from .escape import unique_names
-from .study import Study, View
+from .exploration import Exploration, ShownView
 
 ONLY_NUMBERS = (".npy", ".npz")  # formats without text
 
 
-def table(study: Study) -> bytes:
+def table(study: Exploration) -> bytes:
     """The table in its own format, with one new column per view."""
-    wanted = ["alternative" if i == 1 else f"alternative_{i}" for i in range(1, len(study.views) + 1)]
+    wanted = [view_name(i) for i in range(1, len(study.views) + 1)]
     names = unique_names([*study.table.frame.columns, *wanted])[-len(wanted) :]
     as_text = study.table.suffix not in ONLY_NUMBERS
     columns = [_cells(view, as_text) for view in study.views]
@@ -33,14 +34,14 @@ def table(study: Study) -> bytes:
         return path.read_bytes()
 
 
-def _cells(view: View, as_text: bool) -> np.ndarray:
+def _cells(view: ShownView, as_text: bool) -> np.ndarray:
     """The names of the clusters if the user named any, their numbers otherwise."""
     if as_text and any(view.names.values()):
         return np.array(view.cluster_names, dtype=object)[view.labels]
     return view.labels
 
 
-def picture(study: Study) -> bytes:
+def picture(study: Exploration) -> bytes:
     """A PNG with one row per view: the given clusters on the left, the new ones on the right."""
     count = len(study.views)
     # Not pyplot, whose state all threads share.
@@ -70,12 +71,12 @@ def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray
     return np.array([names.get(code) for code in codes], dtype=object)
 
 
-def figures(study: Study) -> bytes:
+def figures(study: Exploration) -> bytes:
     """Every figure of every view as JSON."""
     views = [study.summarise(view) for view in study.views]
     return json.dumps({"table": study.table.name, "views": views}, indent=1, allow_nan=False).encode()
 
 
-def report(study: Study) -> bytes:
+def report(study: Exploration) -> bytes:
     """One HTML page about all views."""
     return render(*(study.summarise(view) for view in study.views)).encode()

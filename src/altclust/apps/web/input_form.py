@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from altclust.apps.web.escape import paragraph
+from altclust.apps.web.exploration import Choices
 from altclust.apps.web.serve import TABLE
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Choices
 from altclust.apps.web.uploads import EXAMPLES, example_table, open_table
 from altclust.tables import FORMATS
 

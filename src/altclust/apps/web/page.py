@@ -6,13 +6,13 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from altclust.apps.web.escape import for_markdown
+from altclust.apps.web.exploration import Exploration
 from altclust.apps.web.input_form import choose
 from altclust.apps.web.jobs import shared_pool
 from altclust.apps.web.preview import choose_reading
 from altclust.apps.web.progress_view import show_progress
 from altclust.apps.web.results_view import show
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Study
 from altclust.apps.web.visits import VISITORS
 
 TOP = (
@@ -37,7 +37,7 @@ def main() -> None:
     if session.table is not None and choices is not None:
         choices = choose_reading(session, choices)
         if pressed:
-            session.find(shared_pool(), Study(session.table, choices))
+            session.find(shared_pool(), Exploration(session.table, choices))
             st.rerun()
     with status:
         if session.problem:

@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from altclust.apps.web.escape import for_markdown, paragraph
+from altclust.apps.web.exploration import Choices
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Choices
 from altclust.base.errors import InputError
 from altclust.report.html import MOST_LISTED
 from altclust.report.sentences import cell, text
@@ -36,7 +36,7 @@ def choose_reading(session: Session, choices: Choices) -> Choices:
         choices = replace(choices, encoder=replace(_choose_options(session.visit, rest), types=session.types))
         try:
             study = session.draft(choices)
-            listing, decisions = study.prepared.recipe.listing, study.decisions
+            listing, decisions = study.study.recipe.listing, [*study.table.notes, *study.study.recipe.sentences]
         except InputError as error:
             listing, decisions = _plain_listing(frame, session.types), []
             st.warning(for_markdown(error))

@@ -13,11 +13,10 @@ from altclust.apps.web import charts, downloads
 from altclust.apps.web.brushing import compare
 from altclust.apps.web.column_charts import MOST_CHARTS, column_charts
 from altclust.apps.web.escape import for_disk, image, paragraph, unique_names
-from altclust.apps.web.gallery import show_menu
+from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.jobs import Pool
 from altclust.apps.web.progress_view import show_test
 from altclust.apps.web.session import Session
-from altclust.apps.web.study import Study, View
 from altclust.report.null_chart import LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -31,7 +30,7 @@ TONES: dict[str, Any] = {
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
 
-def show(session: Session, pool: Pool, study: Study, view: View) -> None:
+def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> None:
     """Show the views that were found."""
     summary = study.summary(view)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -43,12 +42,11 @@ def show(session: Session, pool: Pool, study: Study, view: View) -> None:
     compare(session, study, view, summary)
     _show_columns(session, study, summary)
     _tune(session, pool, study, view)
-    show_menu(session, study, view)
     _explain(session, study, view, summary)
     _download(study)
 
 
-def _verdict(session: Session, view: View, summary: dict[str, Any]) -> None:
+def _verdict(session: Session, view: ShownView, summary: dict[str, Any]) -> None:
     """The verdict in a few words, beside the sentence that it is about."""
     if session.is_testing(view):
         st.badge("Testing significance", color="blue")
@@ -56,7 +54,7 @@ def _verdict(session: Session, view: View, summary: dict[str, Any]) -> None:
         st.badge(summary["headline"]["badge"], color=TONES.get(summary["headline"]["tone"], "orange"))
 
 
-def _choose_view(session: Session, pool: Pool, study: Study) -> None:
+def _choose_view(session: Session, pool: Pool, study: Exploration) -> None:
     places = list(range(len(study.views)))
     if len(places) > 1:
         place = st.segmented_control(
@@ -82,7 +80,7 @@ def _choose_view(session: Session, pool: Pool, study: Study) -> None:
         st.rerun()
 
 
-def _show_columns(session: Session, study: Study, summary: dict[str, Any]) -> None:
+def _show_columns(session: Session, study: Exploration, summary: dict[str, Any]) -> None:
     """The columns that carry the view, in the units of the table."""
     drawn = column_charts(study, summary)
     if not drawn:
@@ -96,11 +94,11 @@ def _show_columns(session: Session, study: Study, summary: dict[str, Any]) -> No
                 st.caption(one.note)
 
 
-def _tune(session: Session, pool: Pool, study: Study, view: View) -> None:
+def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> None:
     slider, quality, overlap, significance = st.columns([3, 1, 1, 2], gap="medium")
     last = session.place == len(study.views) - 1
     with slider:
-        key = f"weight-{session.place}-{view.number}-{study.number}-{session.dropped}"
+        key = f"weight-{session.place}-{study.number}-{session.dropped}"
         st.select_slider(
             "Quality (left) or novelty (right)",
             WEIGHTS,
@@ -143,7 +141,7 @@ def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
     return {"delta": shown, "delta_color": colour}
 
 
-def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> None:
+def _refit(session: Session, pool: Pool, study: Exploration, view: ShownView, key: str) -> None:
     if session.view is not view:  # another table or view was opened meanwhile
         return
     weight = float(st.session_state[key])
@@ -153,7 +151,7 @@ def _refit(session: Session, pool: Pool, study: Study, view: View, key: str) -> 
         session.finish()
 
 
-def _test_significance(session: Session, pool: Pool, view: View) -> None:
+def _test_significance(session: Session, pool: Pool, view: ShownView) -> None:
     if view.significance is not None:
         st.html(paragraph(str(view.significance)))
         drawn = null_chart(view.significance.reference, view.significance.score, alone=True)
@@ -171,7 +169,7 @@ def _test_significance(session: Session, pool: Pool, view: View) -> None:
         st.rerun()
 
 
-def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]) -> None:
+def _explain(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:
     clusters, table, weights = st.tabs(["Clusters", "Cross table", "Column weights"])
     with clusters:
         for sentence in filter(None, (summary["agreement"], summary["left_out"])):
@@ -179,7 +177,7 @@ def _explain(session: Session, study: Study, view: View, summary: dict[str, Any]
         for cluster in summary["clusters"]:
             code = cluster["code"]
             name, sentence = st.columns([1, 3], vertical_alignment="center")
-            key = f"name-{session.place}-{view.number}-{code}-{study.number}"
+            key = f"name-{session.place}-{code}-{study.number}"
             name.text_input(
                 f"Name of cluster {code}",
                 value=view.names.get(code, ""),
@@ -212,7 +210,7 @@ def crosstab(given: dict[str, Any], legend: list[dict[str, Any]]) -> pd.DataFram
     return pd.DataFrame(given["counts"], index=rows, columns=columns)
 
 
-def _download(study: Study) -> None:
+def _download(study: Exploration) -> None:
     st.markdown("##### Downloads")
     name = study.table.name
     files = [

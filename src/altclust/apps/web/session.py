@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base.errors import InputError
 from ...tables import Table
+from .exploration import Choices, Exploration, ShownView
 from .jobs import Job, Pool
-from .study import Choices, Study, View
 from .uploads import guess_given
 
 
@@ -30,7 +30,7 @@ class Session:
         The types that the visitor chose for its columns.
     edits : int
         Incremented whenever a type is chosen, so that the list is drawn anew.
-    study : Study or None
+    study : Exploration or None
         The table with the choices, and the views that were found.
     place : int
         The number of the view that is shown.
@@ -53,7 +53,7 @@ class Session:
     guess: list[str] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     edits: int = 0
-    study: Study | None = None
+    study: Exploration | None = None
     place: int = 0
     job: Job | None = None
     test: Job | None = None
@@ -61,9 +61,9 @@ class Session:
     chosen: list[int] = field(default_factory=list)
     turn: int = 0
     dropped: int = 0
-    _take: Callable[[View], None] | None = None
-    _testing: View | None = None
-    _draft: Study | None = None
+    _take: Callable[[ShownView], None] | None = None
+    _testing: ShownView | None = None
+    _draft: Exploration | None = None
 
     def open(self, source: Any, read: Callable[[], Table | None]) -> None:
         """Read a table, if it is another one, and discard all results of the last."""
@@ -81,11 +81,11 @@ class Session:
         except MemoryError:
             self.problem = "There is not enough memory to read this table: use a part of it."
 
-    def draft(self, choices: Choices) -> Study:
+    def draft(self, choices: Choices) -> Exploration:
         """The open table with these choices, to show how it is read."""
         assert self.table is not None
         if self._draft is None or self._draft.table is not self.table or self._draft.choices != choices:
-            self._draft = Study(self.table, choices)
+            self._draft = Exploration(self.table, choices)
         return self._draft
 
     def choose_type(self, column: str, kind: str | None) -> None:
@@ -100,14 +100,14 @@ class Session:
         return hash(self.source)
 
     @property
-    def view(self) -> View | None:
+    def view(self) -> ShownView | None:
         """The view that is shown."""
         return self.study.views[self.place] if self.study is not None and self.study.views else None
 
-    def find(self, pool: Pool, study: Study) -> None:
+    def find(self, pool: Pool, study: Exploration) -> None:
         """Start the search for the next view of a study, which is shown once it is found, and then tested."""
 
-        def take(view: View) -> None:
+        def take(view: ShownView) -> None:
             study.views.append(view)
             self.study, self.place = study, len(study.views) - 1
             self.clear_chosen()
@@ -123,7 +123,7 @@ class Session:
             return
         self.drop_test()
 
-        def take(view: View) -> None:
+        def take(view: ShownView) -> None:
             study.views[place] = replace(view, names=study.views[place].names)  # clusters may have been named meanwhile
             self.turn += 1
 
@@ -139,7 +139,7 @@ class Session:
             self.test = pool.submit(Job(partial(study.assess, view), "test", long=True, aside=True))
             self._testing = view
 
-    def is_testing(self, view: View) -> bool:
+    def is_testing(self, view: ShownView) -> bool:
         """Whether the test is about this view."""
         return self.test is not None and self._testing is not None and self._testing.model is view.model
 
@@ -149,7 +149,7 @@ class Session:
             self.test.stop()
         self.test = self._testing = None
 
-    def _start(self, pool: Pool, job: Job, take: Callable[[View], None]) -> None:
+    def _start(self, pool: Pool, job: Job, take: Callable[[ShownView], None]) -> None:
         self.drop_job()
         self.problem, self._take = "", take
         try:
@@ -180,15 +180,6 @@ class Session:
         self.problem = job.error
         if job.result is not None and take is not None:
             take(job.result)
-
-    def choose(self, number: int) -> None:
-        """Show another view on the menu of the search instead; later views depend on this one, so only in the last."""
-        study = self.study
-        if study is None or self.job is not None or self.place != len(study.views) - 1:
-            return
-        self.drop_test()
-        study.choose(self.place, number)
-        self.clear_chosen()
 
     def name_cluster(self, code: int, name: str) -> None:
         """Name a cluster of the view that is shown."""

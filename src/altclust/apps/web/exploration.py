@@ -18,12 +18,9 @@ from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
-from ...models.prepared import PreparedTable, prepare_table
-from ...report import summarise
-from ...report.menu import candidates
+from ...models.study import Study, read_study
 from ...search.significance import Significance
 from ...tables import Table, TableEncoder
-from ...tables.readable import readable
 from .escape import unique_names
 from .jobs import Job
 
@@ -53,7 +50,7 @@ class Choices:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ShownView:
     """One clustering that was found.
 
     Attributes
@@ -74,10 +71,6 @@ class View:
         Whether the search was stopped early.
     significance : Significance or None
         The result of the significance test, once it was run.
-    number : int
-        Its place on the menu of its search, from 1.
-    others : dict of int to View
-        Other views on that menu that were shown before, as they were left.
     """
 
     model: KDAC
@@ -88,8 +81,6 @@ class View:
     names: dict[int, str] = field(default_factory=dict)
     stopped: bool = False
     significance: Significance | None = None
-    number: int = 1
-    others: dict[int, View] = field(default_factory=dict)
 
     @property
     def cluster_names(self) -> list[str]:
@@ -110,53 +101,36 @@ class View:
 
 
 @dataclass
-class Study:
+class Exploration:
     """A table that is being explored: its rows as numbers, and the views that were found in it."""
 
     table: Table
     choices: Choices
-    views: list[View] = field(default_factory=list)
+    views: list[ShownView] = field(default_factory=list)
     number: int = field(default_factory=count(1).__next__)  # unique in this process
-    _summaries: WeakKeyDictionary[View, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
-    _menus: WeakKeyDictionary[KDAC, list[dict[str, Any]]] = field(default_factory=WeakKeyDictionary)
+    _summaries: WeakKeyDictionary[ShownView, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
 
     @cached_property
-    def prepared(self) -> PreparedTable:
+    def study(self) -> Study:
         """The table as it is clustered."""
         chosen = self.choices
-        return prepare_table(chosen.encoder, self.table.frame, chosen.given, keep=chosen.keep)
+        read = read_study(chosen.encoder, self.table.frame, chosen.given, keep=chosen.keep)
+        return replace(read, name=self.table.name, notes=tuple(self.table.notes))
 
     @property
     def large(self) -> bool:
         """Whether a search may take minutes."""
         return self.table.frame.shape[1] > MANY_COLUMNS or self.table.frame.size > MANY_CELLS
 
-    @property
-    def decisions(self) -> list[str]:
-        """How the table was read, one sentence each."""
-        return [*self.table.notes, *self.prepared.recipe.sentences]
-
-    @cached_property
-    def values(self) -> pd.DataFrame:
-        """The columns that describe rows, in their original units."""
-        return readable(self.table.frame.drop(columns=list(self.choices.given)), self.prepared.recipe)
-
-    def known(self, views: int) -> pd.DataFrame | None:
-        """What the next view must differ from: the known columns, and the first so many views."""
-        found = {f"view {i}": view.labels.astype(str) for i, view in enumerate(self.views[:views], 1)}
-        given = self.prepared.given
-        columns = [*([] if given is None else [given]), *([pd.DataFrame(found)] if found else [])]
-        return pd.concat(columns, axis=1) if columns else None
-
-    def find(self, job: Job) -> View:
+    def find(self, job: Job) -> ShownView:
         """The next view."""
-        known = self.known(len(self.views))
+        known = self.study.known([view.labels for view in self.views])
         model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
-        self.prepared.fit(model, known)
+        self.study.fit(model, known).take_number(len(self.views) + 1)
         model.callback = None  # it refers to the job, which would be kept in memory
-        return View(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
+        return ShownView(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
 
-    def refit(self, view: View, novelty_weight: float, job: Job) -> View:
+    def refit(self, view: ShownView, novelty_weight: float, job: Job) -> ShownView:
         """The same view with another novelty weight; stopped with the best result so far once it takes long."""
         first, start = view.first, time.monotonic()
 
@@ -177,27 +151,9 @@ class Study:
             callback=hurry,
             random_state=0,
         )
-        self.prepared.fit(model, view.known).callback = None
+        self.study.fit(model, view.known).callback = None
         found = match_labels(np.asarray(model.labels_), view.labels)
         return replace(view, model=model, labels=found, before=view.model, significance=None)
-
-    def menu(self, view: View) -> list[dict[str, Any]]:
-        """The views that the search for this one found, best first; empty if there are fewer than two."""
-        if view.first not in self._menus:
-            self._menus[view.first] = candidates(view.first, self.prepared.X)
-        return self._menus[view.first]
-
-    def choose(self, place: int, number: int) -> None:
-        """Replace a view by another on its menu, without a new search; one that was shown before returns as it was."""
-        view = self.views[place]
-        if number == view.number:
-            return
-        shown = view.others | {view.number: replace(view, others={})}
-        other = shown.pop(number, None)
-        if other is None:
-            model = copy(view.first).choose(number)
-            other = View(model, model, np.asarray(model.labels_), view.known, stopped=view.stopped, number=number)
-        self.views[place] = replace(other, others=shown)
 
     def rename(self, place: int, code: int, name: str) -> None:
         """Name a cluster of a view; an empty name restores its number."""
@@ -215,34 +171,29 @@ class Study:
             shown.isetitem(j, np.array(view.cluster_names, dtype=object)[view.labels])
         return shown
 
-    def summary(self, view: View) -> dict[str, Any]:
+    def summary(self, view: ShownView) -> dict[str, Any]:
         """The summary of a view; rows are numbered from 0."""
         if view not in self._summaries:
             self._summaries[view] = self.summarise(view, range(len(self.table.frame)))
         return self._summaries[view]
 
-    def summarise(self, view: View, ids: Iterable[Any] | None = None) -> dict[str, Any]:
+    def summarise(self, view: ShownView, ids: Iterable[Any] | None = None) -> dict[str, Any]:
         """The summary with other row names."""
-        return summarise(
+        place = next(i for i, one in enumerate(self.views) if one.model is view.model)
+        return self.study.summary(
             view.model,
-            self.prepared.X,
+            [one.labels for one in self.views[:place]],
             self._named(view.known),
             labels=view.labels,
-            values=self.values,
             ids=ids,
-            keep=None if view.known is None else self.prepared.keep,
-            name=self.table.name,
             cluster_names=dict(enumerate(view.cluster_names)),
-            decisions=self.decisions,
-            listing=self.prepared.recipe.listing,
-            significance=view.significance is not None,
         )
 
-    def assess(self, view: View, job: Job) -> Significance | None:
+    def assess(self, view: ShownView, job: Job) -> Significance | None:
         """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
-        return copy(view.model).assess_significance(job.update, witnesses=self.prepared.others(view.model))
+        return self.study.tested(copy(view.model), job.update)
 
-    def take_test(self, tested: View, significance: Significance) -> None:
+    def take_test(self, tested: ShownView, significance: Significance) -> None:
         """Keep the result of a test, if its view is still there."""
         for place, view in enumerate(self.views):
             if view.model is tested.model:
