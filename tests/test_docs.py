@@ -39,7 +39,7 @@ UNRUN = {
 NOT_OURS = ("pip ", "make ", "source ", "git ")  # set up a machine
 ONLY_PARSED = ("explore", "reproduce")  # a server that stays, and minutes of work
 if not NIGHTLY:
-    ONLY_PARSED += ("compare", "tune", "views")  # which have their own tests
+    ONLY_PARSED += ("compare", "tune")  # which have their own tests
 OPTIONAL = ("dask", "pyarrow", "torch")  # a block that imports one of these needs it
 
 

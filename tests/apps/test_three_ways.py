@@ -13,8 +13,8 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 import altclust
 from altclust.apps.cli.main import main
-from altclust.apps.web.jobs import Job
 from altclust.apps.web.exploration import Choices, Exploration
+from altclust.apps.web.jobs import Job
 from altclust.apps.web.uploads import open_table
 from altclust.datasets import penguins
 from altclust.models.study import unused_columns

@@ -41,7 +41,7 @@ def test_the_estimator_imports_no_extra():
     # scikit-learn and pandas look for some of them by themselves.
     found = run(
         "import sys\nfrom sklearn.cluster import SpectralClustering\nimport pandas\nbefore = set(sys.modules)\n"
-        "from altclust import KDAC, TableEncoder, ViewDiscovery, find, tune\n"
+        "from altclust import KDAC, TableEncoder, Views, find, tune\n"
         f"print(sorted((set(sys.modules) - before) & set({OPTIONAL})))"
     )
     assert (found.stdout.strip(), found.stderr) == ("[]", "")

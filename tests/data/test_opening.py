@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import KDAC, InputError, ViewDiscovery, open_rows
+from altclust import KDAC, InputError, open_rows, tune
 from altclust.base.given import Given
 from altclust.core.guess import Guess
 from altclust.data.rows import ArrayRows
@@ -89,7 +89,7 @@ def test_tables_without_anything(tmp_path, shape):
 
 def test_paths_where_tables_are_wanted():
     with pytest.raises(InputError, match="which only KDAC reads"):
-        ViewDiscovery().fit("rows.npy")
+        tune("rows.npy")
 
 
 @pytest.mark.parametrize("factor", [1e60, 1e-60])

@@ -46,5 +46,4 @@ def test_no_cluster_is_two_opposite_corners():
     crossed = (frame["sex"] == "female") ^ (frame["survived"] == "yes")
     assert opposite_corners(crossed.astype(int), frame) == [0, 1]
     result = find(frame, given="passengerClass", significance=False)
-    for one in result.candidates:
-        assert opposite_corners(one.labels, frame) == [], one.sentence
+    assert opposite_corners(result.labels, frame) == [], result.view.sentence

@@ -235,9 +235,9 @@ def test_the_other_views_label_all_rows_too(client, stored):
     X = lazily(stored.folder / "rows.npy", D)[:11_000]
     model = KDAC(2, sample_size=400, random_state=0).fit(X)
     here = KDAC(2, sample_size=400, random_state=0).fit(stored.X[:11_000])
-    assert len(model.candidates_) == len(here.candidates_) > 1
-    for one, other in zip(model.candidates_, here.candidates_, strict=True):
-        assert np.array_equal(np.asarray(one.labels), other.labels)
+    assert len(model.views_) == len(here.views_) > 1
+    for one, other in zip(model.views_, here.views_, strict=True):
+        assert np.array_equal(one.labels, other.labels)
         assert one.sentence == other.sentence
 
 

@@ -12,7 +12,7 @@ import altclust
 from altclust import InputError, find
 from altclust.core.metrics import nmi
 from altclust.data.rows import ArrayRows
-from altclust.datasets import penguins
+from altclust.datasets import penguins, views
 
 N = 120
 
@@ -69,12 +69,21 @@ def test_the_report_and_the_plot(found, tmp_path):
     assert len(result.plot()) == 2
 
 
-def test_another_candidate_can_be_chosen(found):
-    result, _, _ = found
-    for number in range(1, len(result.candidates) + 1):
-        other = result.choose(number)
-        assert other.labels.tolist() == result.candidates[number - 1].labels.tolist()
-    assert result.choose(1).labels.tolist() == result.labels.tolist()
+def test_the_views_of_a_table_are_found_in_sequence():
+    data = views(240, ("blobs", "blobs", "blobs"), (3, 2, 3), random_state=3)
+    frame = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])]).assign(known=data.given)
+    result = find(frame, given="known")
+    assert [view.view.number for view in result.views] == [1, 2]
+    assert result.views[0].labels.tolist() == result.labels.tolist()
+    hidden = list(data.labels.values())[1:]
+    assert min(max(nmi(view.labels, truth) for view in result.views) for truth in hidden) > 0.9
+    assert list(result.table.columns) == [*frame.columns, "alternative", "alternative_2"]
+    assert result.table["alternative_2"].tolist() == result.views[1].labels.tolist()
+    assert result.rejected is not None
+    assert result.stopped.startswith("View 3: ")
+    assert not result.views[1].describe().empty
+    assert [one["name"] for one in result.views[1].summary["given"]] == ["known", "alternative"]
+    assert find(frame, given="known", significance=False).table.columns[-1] == "alternative"
 
 
 @pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pandas], ids=["polars", "arrow"])
@@ -171,7 +180,7 @@ def test_equal_rows_are_in_one_cluster(answers):
     result = find(answers, given="segment", n_clusters=2, significance=False)
     assert answers.duplicated().sum() > 40
     assert result.model._view.searched_labels.tolist() != result.labels.tolist()  # those of the values that were drawn
-    for labels in [result.labels, *(one.labels for one in result.candidates)]:
+    for labels in [result.labels, *(result.model.variant(k).labels_ for k in result.view.variants)]:
         assert (answers.assign(new=labels).groupby(list(answers.columns))["new"].nunique() == 1).all()
     assert np.mean(result.predict(answers) == result.labels) > 0.9
     assert result.predict(answers)[::-1].tolist() == result.predict(answers[::-1]).tolist()

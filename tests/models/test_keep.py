@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from altclust.apps.web.study import Choices, Study
 from scipy import sparse
 from typer.testing import CliRunner
 
@@ -14,7 +15,6 @@ import altclust
 from altclust import KDAC, InputError, Links
 from altclust.apps.cli.main import app
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.study import Choices, Study
 from altclust.apps.web.uploads import open_table
 from altclust.base.given import Given
 from altclust.base.keep import check_keep
@@ -217,7 +217,7 @@ def test_agreement_in_a_sentence():
     model = KDAC(2, **FIXED).fit(X, given)
     labels = np.asarray(model.labels_)
     assert agreement(model, labels) is None
-    assert summarise(model, X, given, significance=False)["agreement"] is None
+    assert summarise(model, X, given)["agreement"] is None
     noise = pd.Series(np.random.default_rng(1).permutation(weak).astype(str), name="noise")
     little = f"Little agreement with noise: NMI {nmi(noise, labels):.2f}. The other columns may tell little about noise"
     assert agreement(model, labels, noise) == f"{little} beyond what is given."

@@ -8,7 +8,7 @@ import pytest
 
 from altclust import KDAC, InputError, find
 from altclust.datasets import penguins
-from altclust.report import render, summarise
+from altclust.report import Shown, render, summarise
 from altclust.tables import learn_recipe
 
 
@@ -62,7 +62,7 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
     model.fit(X, birds["species"], originals=originals)
     assert model.significance_.is_obvious
     assert model.significance_.verdict == "Not a discovery: these clusters are nearly groups of the values of sex."
-    summary = summarise(model, X, birds["species"], values=birds)
+    summary = summarise(model, X, birds["species"], Shown(values=birds))
     assert summary["headline"]["badge"] == "Obvious groups"
     assert summary["significance"]["is_real"] is False
     assert summary["left_out"] is None

@@ -365,27 +365,16 @@ def test_values_that_are_no_numbers_are_no_measurement():
         model.predict(X, given=np.array(["a", "b"])[known])
 
 
-# ------------------------------------------------------------------------------------------------------- candidates
+# ------------------------------------------------------------------------------------------------------------ views
 
 
-def test_all_views_label_all_rows_and_are_saved(tmp_path):
+def test_all_views_label_all_rows():
     X, known, hidden = blobs(800)
     weak = np.random.default_rng(1).integers(0, 2, 800)
     X[:, 2] += 6 * weak
     model = KDAC(2, sample_size=300, random_state=0).fit(X, known)
-    assert len(model.candidates_) > 1
-    assert all(one.labels.shape == (800,) for one in model.candidates_)
-    found = [max(nmi(one.labels, truth) for one in model.candidates_) for truth in (hidden, weak)]
-    assert min(found) > 0.9
-    again = loaded(model, tmp_path)
-    assert [one.sentence for one in again.candidates_] == [one.sentence for one in model.candidates_]
-    for other in (again, model):
-        other.choose(2)
-    assert np.array_equal(again.labels_, model.labels_)
-    assert np.array_equal(again.labels_, model.candidates_[1].labels)
-    assert np.array_equal(again.predict(X), model.predict(X))
-    assert np.array_equal(again.components_, model.components_)
-    assert len(loaded(again, tmp_path).candidates_) == len(model.candidates_)
+    assert all(view.labels.shape == (800,) for view in model.views_)
+    assert min(max(nmi(view.labels, truth) for view in model.views_) for truth in (hidden, weak)) > 0.9
 
 
 # ------------------------------------------------------------------------------------------------------------ means
@@ -668,7 +657,7 @@ def test_a_pickled_model_of_a_sample_has_no_rows():
     X, known, _ = blobs(600)
     model = pickle.loads(pickle.dumps(KDAC(2, sample_size=300, random_state=0).fit(X, known)))
     assert model.predict(X).shape == (600,)
-    with pytest.raises(InputError, match="needs the menu of a search"):
-        model.choose(2)
+    with pytest.raises(InputError, match="not a number of clusters with which this view is nearly as clear"):
+        model.variant(3)
     with pytest.raises(InputError, match="certificate_ was not computed"):
         _ = model.certificate_

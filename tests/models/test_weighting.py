@@ -104,8 +104,10 @@ def test_other_views_of_a_weighted_search_have_a_label_for_every_row():
     X, known, _ = two_views()
     weights = np.arange(len(X)) % 3
     model = KDAC(random_state=0).fit(X, known, sample_weight=weights)
-    assert all(one.labels.shape == (len(X),) for one in model.candidates_)
-    assert model.choose(len(model.candidates_)).labels_.shape == (len(X),)
+    shown = [*model.views_, *([] if model.views_.rejected is None else [model.views_.rejected])]
+    assert shown
+    assert all(view.labels.shape == (len(X),) for view in shown)
+    assert all(model.variant(k).labels_.shape == (len(X),) for k in shown[0].variants)
 
 
 def test_sparse_rows_have_weights_too():

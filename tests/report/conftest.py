@@ -7,6 +7,7 @@ import pytest
 
 from altclust import KDAC
 from altclust.datasets import moons
+from altclust.report import Shown
 
 HOSTILE = (
     "<script>window.__pwned = 1</script>",
@@ -41,12 +42,13 @@ def hostile(data):
         "model": KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(X, given),
         "X": X,
         "given": given,
-        "values": values,
-        "ids": [HOSTILE[i % 8] for i in range(n)],
-        "name": HOSTILE[0],
-        "alternative": HOSTILE[2],
-        "cluster_names": {0: HOSTILE[1], 1: HOSTILE[3]},
-        "decisions": HOSTILE,
-        "command": HOSTILE[1],
-        "significance": False,
+        "shown": Shown(
+            values=values,
+            ids=[HOSTILE[i % 8] for i in range(n)],
+            name=HOSTILE[0],
+            alternative=HOSTILE[2],
+            cluster_names={0: HOSTILE[1], 1: HOSTILE[3]},
+            decisions=HOSTILE,
+            command=HOSTILE[1],
+        ),
     }

@@ -42,7 +42,7 @@ def test_the_report_shows_measurements_and_only_them():
     X = rng.normal(size=(120, 3)) + np.column_stack([5 * hidden, 3 * age, 5 * group])
     given = pd.DataFrame({"age": age, "group": group})
     model = KDAC(2, sigma=2.0, random_state=0).fit(X, given)
-    summary = summarise(model, X, given, significance=False)
+    summary = summarise(model, X, given)
     assert [len(one["boxes"]) for one in summary["given"]] == [2, 0]
     assert sum(box["rows"] for box in summary["given"][0]["boxes"]) == 120
     page = render(summary)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from altclust import KDAC
-from altclust.report import render, summarise
+from altclust.report import Shown, render, summarise
 from altclust.report.plotting import plot_views
 from altclust.report.positions import positions
 
@@ -69,12 +69,12 @@ def model():
 @pytest.mark.filterwarnings("ignore")
 def test_the_report_and_the_picture_say_so(model):
     fitted, X = model
-    plain = summarise(fitted, X, significance=False)
+    plain = summarise(fitted, X)
     assert "far from all others: row 6, row 71, row 901." in plain["drawing"]["note"]
     assert "far from all others: row 6, row 71, row 901." in render(plain)
-    by_number = summarise(fitted, X, ids=range(1000), significance=False)["drawing"]
+    by_number = summarise(fitted, X, shown=Shown(ids=range(1000)))["drawing"]
     assert by_number["note"] == plain["drawing"]["note"]
-    named = summarise(fitted, X, ids=[f"stone {i}" for i in range(1000)], significance=False)
+    named = summarise(fitted, X, shown=Shown(ids=[f"stone {i}" for i in range(1000)]))
     assert "stone 5, stone 70, stone 900." in named["drawing"]["note"]
     axes = plot_views(fitted.transform(X), None, fitted.labels_)
     assert "3 far rows at the edge" in axes[0].get_xlabel()
@@ -84,4 +84,4 @@ def test_the_report_and_the_picture_say_so(model):
 def test_equal_rows_are_told():
     table = pd.DataFrame(rng.integers(0, 2, (200, 3)).astype(float), columns=list("abc"))
     fitted = KDAC(2, sigma=0.5, n_components=2, random_state=0).fit(table)
-    assert "Equal rows are drawn beside each other." in summarise(fitted, table, significance=False)["drawing"]["note"]
+    assert "Equal rows are drawn beside each other." in summarise(fitted, table)["drawing"]["note"]

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError
-from altclust.report import render, summarise, write_report
+from altclust.report import Shown, render, summarise, write_report
 
 MEGABYTE = 1_000_000
 
@@ -42,7 +42,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page(model, data):
-    return render(summarise(model, data.X, data.given, significance=False, command="altclust find moons.csv"))
+    return render(summarise(model, data.X, data.given, Shown(command="altclust find moons.csv")))
 
 
 def test_sections_in_order(page):
@@ -94,8 +94,8 @@ def test_hostile_names_are_only_text(hostile):
 
 
 def test_several_views_on_one_page(model, data):
-    first = summarise(model, data.X, data.given, alternative="view_1", significance=False)
-    second = summarise(model, data.X, alternative="view_2", significance=False)
+    first = summarise(model, data.X, data.given, Shown(alternative="view_1"))
+    second = summarise(model, data.X, shown=Shown(alternative="view_2"))
     page = render(first, second)
     assert re.findall(r'<a href="#(.*?)">(.*?)</a>', page) == [("view-1", "view_1"), ("view-2", "view_2")]
     assert page.count("<article") == 2
@@ -110,7 +110,7 @@ def test_no_view_is_refused():
 
 
 def test_half_a_character_can_be_written(model, data, tmp_path):
-    write_report(tmp_path / "report.html", summarise(model, data.X, name="broken \ud83d", significance=False))
+    write_report(tmp_path / "report.html", summarise(model, data.X, shown=Shown(name="broken \ud83d")))
     assert "broken ?" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -126,7 +126,7 @@ def test_the_file_is_small(n, tmp_path):
     X[:, 0] += 4 * rng.integers(0, 2, n)
     with pytest.warns(UserWarning, match="before it converged|converged"):
         model = KDAC(2, sigma=2.0, n_components=1, max_iter=1, tol=0, random_state=0).fit(X, given)
-    summary = summarise(model, X, given, values=wide_table(n), significance=False)
+    summary = summarise(model, X, given, Shown(values=wide_table(n)))
     write_report(tmp_path / "report.html", summary)
     assert (tmp_path / "report.html").stat().st_size < MEGABYTE
     note = f"A random sample of 4,000 of {n:,} rows is shown."
@@ -137,7 +137,7 @@ def test_the_file_is_small(n, tmp_path):
 def test_many_clusters_on_both_sides(data, model):
     given = np.arange(200) % 60
     labels = np.arange(200) % 50
-    page = render(summarise(model, data.X, given, labels=labels, significance=False))
+    page = render(summarise(model, data.X, given, Shown(labels=labels)))
     assert "31 others" in page
     assert "21 others" in page
     assert page.count("<article") == 1

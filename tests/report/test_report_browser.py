@@ -11,7 +11,7 @@ import pytest
 from tests.browser import chromium, needs_chromium
 
 from altclust.models.comparison import compare
-from altclust.report import render_comparison, summarise, write_report
+from altclust.report import Shown, render_comparison, summarise, write_report
 
 pytestmark = needs_chromium
 
@@ -30,7 +30,9 @@ def report(model, data, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     given = {"group": data.given, "half": np.where(np.arange(200) < 50, -1, np.arange(200) % 3)}
     names = [f"customer {i}" for i in range(200)]
-    write_report(path, summarise(model, data.X, given, ids=names, name="moons", command="altclust find moons.csv"))
+    write_report(
+        path, summarise(model, data.X, given, Shown(ids=names, name="moons", command="altclust find moons.csv"))
+    )
     return path
 
 

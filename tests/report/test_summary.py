@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from altclust import KDAC, InputError
-from altclust.report import summarise
+from altclust.report import Shown, summarise
 from altclust.report.drawing import FEWEST, MOST_DRAWN, axis_name, drawn_rows
 from altclust.report.labelling import Labelling, collapse
 from altclust.report.verdict import BADGES, headline
@@ -15,7 +15,7 @@ from altclust.report.verdict import BADGES, headline
 
 @pytest.fixture(scope="module")
 def summary(model, data):
-    return summarise(model, data.X, data.given, significance=False)
+    return summarise(model, data.X, data.given)
 
 
 def test_it_is_plain_json(summary):
@@ -39,9 +39,9 @@ def test_it_says_what_the_model_says(summary, model, data):
 
 def test_the_check_of_the_solver_is_told_if_it_was_asked_for(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given)
-    assert summarise(model, data.X, data.given, significance=False)["certificate"] is None
+    assert summarise(model, data.X, data.given)["certificate"] is None
     verdict = model.certificate_.verdict
-    assert summarise(model, data.X, data.given, significance=False)["certificate"]["verdict"] == verdict
+    assert summarise(model, data.X, data.given)["certificate"]["verdict"] == verdict
 
 
 def test_cross_table_counts_every_row(summary, model, data):
@@ -71,7 +71,7 @@ def test_a_direction_is_named_by_columns_that_vary_with_it():
 
 def test_values_in_their_own_units(model, data):
     values = pd.DataFrame({"note": ["a", "b"] * 100, "column 0": data.X[:, 0] * 1000, "given": data.given})
-    summary = summarise(model, data.X, data.given, values=values, ids=range(200), significance=False)
+    summary = summarise(model, data.X, data.given, Shown(values=values, ids=range(200)))
     assert summary["drawing"]["columns"] == ["column 0", "note"]  # the weightiest first, the given one not at all
     assert summary["drawing"]["ids"][199] == "199"
     named = {f["name"] for c in summary["clusters"] for f in c["features"]}
@@ -82,7 +82,7 @@ def test_values_in_their_own_units(model, data):
 def test_unknown_labels(model, data):
     given = pd.Series(np.array(["x", "y"], dtype=object)[data.given], name="group")
     given[:30] = None
-    summary = summarise(model, data.X, given, significance=False)
+    summary = summarise(model, data.X, given)
     (group,) = summary["given"]
     assert [entry["name"] for entry in group["legend"]] == ["x", "y", "unknown"]
     assert sum(group["counts"][2]) == 30
@@ -97,7 +97,7 @@ def test_given_in_every_shape(shape, model, data):
         "frame": pd.DataFrame({"a": data.given, "b": ["u", None] * 100}),
         "minus one": np.where(np.arange(200) < 5, -1, data.given),
     }[shape]
-    summary = summarise(model, data.X, labels, significance=False)
+    summary = summarise(model, data.X, labels)
     json.dumps(summary, allow_nan=False)
     assert len(summary["given"]) == (2 if shape in ("dict", "frame") else 1)
 
@@ -105,15 +105,15 @@ def test_given_in_every_shape(shape, model, data):
 def test_polars_and_dask(model, data):
     polars, dask = pytest.importorskip("polars"), pytest.importorskip("dask.array")
     names = [f"column {j}" for j in range(4)]
-    plain = summarise(model, data.X, pd.Series(data.given, name="group"), significance=False)
+    plain = summarise(model, data.X, pd.Series(data.given, name="group"))
     given, labels = polars.Series("group", data.given), dask.from_array(model.labels_, chunks=50)
-    assert summarise(model, polars.DataFrame(data.X, schema=names), given, labels=labels, significance=False) == plain
-    assert summarise(model, dask.from_array(data.X, chunks=50), given, significance=False) == plain
+    assert summarise(model, polars.DataFrame(data.X, schema=names), given, Shown(labels=labels)) == plain
+    assert summarise(model, dask.from_array(data.X, chunks=50), given) == plain
 
 
 def test_nothing_given(data):
     model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(data.X)
-    summary = summarise(model, data.X, significance=False)
+    summary = summarise(model, data.X)
     assert summary["overlap"] is None
     assert summary["given"] == []
     assert summary["drawing"]["jittered"]
@@ -129,6 +129,8 @@ def test_loaded_model_says_what_was_not_computed(data, tmp_path):
 
 def test_significance_is_told(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
+    assert summarise(model, data.X[:60], data.given[:60])["significance"]["missing"] == "significance was not tested"
+    model.assess_significance()
     sure = summarise(model, data.X[:60], data.given[:60])["significance"]
     assert sure["verdict"] == model.significance_.verdict
     assert sure["is_real"] == model.significance_.is_real
@@ -136,6 +138,7 @@ def test_significance_is_told(data):
 
 def test_too_few_rows_for_significance(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:12])
+    model.assess_significance()
     summary = summarise(model, data.X[:12])
     assert "too few rows" in summary["headline"]["sentence"]
     assert summary["significance"]["verdict"].startswith("Too few rows to test: 12")
@@ -146,7 +149,10 @@ def test_too_few_rows_for_significance(data):
 def test_wrong_lengths_are_refused(argument, model, data):
     wrong = pd.DataFrame({"x": [1.0, 2.0]}) if argument == "values" else [0, 1]
     with pytest.raises(InputError, match=f"{argument} has 2 rows but X has 200"):
-        summarise(model, data.X, **{argument: wrong}, significance=False)
+        if argument == "given":
+            summarise(model, data.X, wrong)
+        else:
+            summarise(model, data.X, shown=Shown(**{argument: wrong}))
 
 
 def test_a_path_is_refused(model):
@@ -255,12 +261,13 @@ def test_the_rule_that_reproduces_the_clusters_is_in_the_headline():
     assert "ignificant" not in obvious["sentence"]
 
 
-def test_other_columns_are_tested_and_clustered_ones_are_not(data):
+def test_witnesses_are_told(data):
     rng = np.random.default_rng(0)
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
     values = pd.DataFrame(data.X[:60], columns=[f"column {j}" for j in range(4)])
     values["shape"], values["nonsense"] = np.array(["a", "b"])[model.labels_], rng.choice(["x", "y"], 60)
-    summary = summarise(model, data.X[:60], data.given[:60], values=values)
+    model.assess_significance(witnesses=values[["shape", "nonsense"]])
+    summary = summarise(model, data.X[:60], data.given[:60], Shown(values=values))
     (witness,) = summary["significance"]["witnesses"]
     assert witness["sentence"] == "Agrees with shape, which was not used: 100 % against 0 % a."
     assert model.significance_.witnesses[0].column == "shape"

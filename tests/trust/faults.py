@@ -43,7 +43,6 @@ FIND = ("find", "few.csv", "--given", "segment", "--clusters", "2", "--sigma", "
 COMMANDS = {
     "find": (*FIND, "--out", "out", "--force"),
     "tune": ("tune", "few.csv", "--given", "segment", "--clusters", "2", "--out", "out", "--force"),
-    "views": ("views", "few.csv", "--given", "segment", "-n", "1", "--no-significance", "--out", "out", "--force"),
     "compare": ("compare", "few.csv", "--clusters", "2", "--methods", "Residual", "--out", "out", "--force"),
     "report": ("report", "results", "--to", "out/report.html", "--force"),
     "reproduce": ("reproduce", "table1", "--sets", "SG", "--runs", "3", "--jobs", "1", "--out", "out"),
@@ -52,7 +51,6 @@ RESULTS = ("alternative.npz", "alternative.png", "directions.csv", "figures.json
 FILES = {
     "find": RESULTS,
     "tune": ("tuning.csv", "parameters.json"),
-    "views": tuple(name.replace("alternative", "view_1") for name in RESULTS),
     "compare": ("comparison.csv", "agreement.csv", "comparison.json", "comparison.html", "table.csv"),
     "report": ("report.html",),
     "reproduce": ("table1.json", "table1.md", "table1.html"),
@@ -405,7 +403,7 @@ def full(name: str, folder: Path, rng: np.random.Generator) -> None:
         out = place / "out"
         fill(out, name)
         results(name, folder)
-        needed = {"find": 90, "views": 90, "tune": 10, "report": 30, "save": 8, "reproduce": 6}[name]
+        needed = {"find": 90, "tune": 10, "report": 30, "save": 8, "reproduce": 6}[name]
         room = int(rng.integers(0, 2**10 * needed)) // 4096 * 4096
         (place / "ballast").write_bytes(bytes(shutil.disk_usage(place).free - room))
         own = {"report": ("--to", f"{out}/report.html"), "save": (f"{out}/model.npz",)}
@@ -742,10 +740,10 @@ def nobody_reads(folder: Path, rng: np.random.Generator) -> None:
 
 Scenario = Callable[[Path, np.random.Generator], None]
 SCENARIOS: dict[str, Scenario] = {
-    **{f"killed: {name}": partial(killed, name) for name in ("find", "views", "compare", "report", "save")},
+    **{f"killed: {name}": partial(killed, name) for name in ("find", "compare", "report", "save")},
     **{f"killed and resumed: {name}": partial(resumed, name) for name in ("reproduce",)},
     "killed: download": killed_download,
-    **{f"full disk: {name}": partial(full, name) for name in ("find", "tune", "views", "save", "reproduce", "report")},
+    **{f"full disk: {name}": partial(full, name) for name in ("find", "tune", "save", "reproduce", "report")},
     **{f"files too large: {name}": partial(too_large, name) for name in ("find", "tune")},
     "full disk: temporary folder": full_temporary,
     **{f"read-only: {name}": partial(read_only, name) for name in COMMANDS},

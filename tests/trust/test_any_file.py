@@ -719,7 +719,7 @@ FIGURES = {
     "too deep": "[" * 100_000,
     "a list": "[]",
     "a view elsewhere": {"views": [{"name": "../../alternative"}]},
-    "a view that is absent": {"views": [{"name": "view_7"}]},
+    "a view that is absent": {"views": [{"name": "alternative_7"}]},
     "a view of no name": {"views": [{"name": None}]},
     "views of numbers": {"views": 3},
     "a table of no name": {"table": 3},

@@ -39,7 +39,7 @@ from tests.trust.strategies import (
     values,
 )
 
-from altclust import ISM, KDAC, InputError, ViewDiscovery, tune
+from altclust import ISM, KDAC, InputError, tune
 from altclust.models import baselines
 
 SLOWEST = 120  # seconds that a case may take, on a machine that does other things as well
@@ -165,10 +165,11 @@ def fit_views(case: Case, folder: Any) -> dict[str, Any]:
         tuning = tune(X, y, **({"n_clusters": 2, "n_components": 1} | case.arguments))
         assert np.isfinite([tuning.score, tuning.parameters["sigma"]]).all()
         return {"W": tuning.parameters["init"], "sigma": tuning.parameters["sigma"]}
-    model = ViewDiscovery(**({"n_views": 2, "estimator": KDAC(**FIXED), "random_state": 0} | case.arguments)).fit(X, y)
-    for view in model.views_:
-        check_model(view, len(model.labels_), y if view is model.views_[0] else 0)
-    return {"labels": model.labels_, "predicted": model.predict(X) if case.table.kept in PLAIN else 0}
+    found = KDAC(**FIXED | case.arguments).fit(X, y).views_
+    for view in found:
+        check_model(view.model, case.table.n, y if view.number == 1 else 0)
+    predicted = [view.model.predict(X) for view in found] if case.table.kept in PLAIN else []
+    return {"labels": [view.labels for view in found], "predicted": predicted, "why": found.stopped}
 
 
 def examine(case: Case, work: Callable[[Case, Any], dict[str, Any]], folder: Any) -> str:
@@ -217,7 +218,7 @@ few_values = values(most_bad=0)
 
 def case_of_method(method: str) -> st.SearchStrategy[Case]:
     """Any table, labels and arguments of one of the other methods."""
-    called = {"views": ViewDiscovery, "tune": tune}.get(method) or getattr(baselines, method)
+    called = {"views": KDAC, "tune": tune}.get(method) or getattr(baselines, method)
     names = [name for name in inspect.signature(called).parameters if name not in ("X", "given")]
     return st.builds(Case, few_rows, labels(), method=st.just(method), arguments=arguments(names))
 

@@ -134,60 +134,38 @@ def several(folder):
     data = generated_views(N, ("blobs", "blobs", "blobs"), (2, 3, 2), random_state=0)
     frame = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])])
     frame.assign(known=data.given.astype(str)).to_csv(folder / "several.csv", index=False)
-    return "several.csv", "--given", "known", "--no-significance"
+    return "several.csv", "--given", "known"
 
 
-def test_the_menu_is_printed_and_another_view_can_be_taken(folder, altclust, several):
-    best = altclust("find", *several, "--out", "best")
-    assert best.returncode == 0, best.stderr
-    menu = only_view(folder / "best")["candidates"]
-    assert len(menu) >= 2
-    assert "Views that the search found" in best.stdout
-    assert "1 *" in words(best.stdout)
-    assert set(menu[0]) == {"number", "chosen", "sentence", "clusters", "overlap", "found_again", "columns"}
-    assert [one["chosen"] for one in menu] == [True] + [False] * (len(menu) - 1)
-    assert list(pd.read_csv(folder / "best" / "table.csv").columns)[-2:] == ["known", "alternative"]
-
-    second = altclust("find", *several, "--view", "2", "--all-views", "--json", "--out", "second")
-    assert second.returncode == 0, second.stderr
-    view = only_view(folder / "second")
-    assert json.loads(second.stdout)["views"] == [view]
-    assert view["clusters"] == menu[1]["clusters"]
-    assert view["reasons"].startswith(f"View 2 of the {len(menu)} that the search found was chosen by the user")
-    assert [one["number"] for one in view["candidates"] if one["chosen"]] == [2]
-    table, first = (pd.read_csv(folder / out / "table.csv") for out in ("second", "best"))
-    others = [f"alternative_{i}" for i in range(1, len(menu) + 1) if i != 2]
-    assert list(table.columns) == [*first.columns, *others]
-    assert table["alternative_1"].tolist() == first["alternative"].tolist()
-    assert nmi(table["alternative"], first["alternative"]) < 0.6
-    assert view["cluster_sizes"] == np.bincount(table["alternative"]).tolist()
-    assert KDAC.load(folder / "second" / "alternative.npz").labels_.tolist() == table["alternative"].tolist()
-    assert "this report" in (folder / "second" / "report.html").read_text()
-
-
-def test_a_view_that_was_not_found_is_refused(folder, altclust):
-    few = ("--given", "segment", "--columns", "spend", "--columns", "visits")
-    done = altclust("find", "customers.csv", *few, *FAST, "--view", "5")
-    assert done.returncode == 2
-    assert "--view 5 does not exist: the search found" in words(done.stderr)
-    assert not (folder / "altclust-out").exists()
-
-
-def test_without_other_views_there_is_no_menu(folder, altclust):
-    done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+@pytest.mark.slow
+def test_views_are_printed_one_after_the_other(folder, altclust, several):
+    done = altclust("find", *several, "--out", "out")
     assert done.returncode == 0, done.stderr
-    assert only_view(folder / "altclust-out")["candidates"] == []
-    assert "Views that the search found" not in done.stdout
+    figures = json.loads((folder / "out" / "figures.json").read_text())
+    assert [view["name"] for view in figures["views"]] == ["alternative", "alternative_2"]
+    said = words(done.stdout)
+    places = [said.index(f"View {i}") for i in (1, 2, 3)]
+    assert places == sorted(places)
+    assert said.index("View 1: Significant") < places[1]  # its verdict comes before the next view
+    assert "Nothing more that is significant. View 3: " in said
+    table = pd.read_csv(folder / "out" / "table.csv")
+    assert list(table.columns)[-3:] == ["known", "alternative", "alternative_2"]
+    assert nmi(table["alternative"], table["alternative_2"]) < 0.05
+    assert figures["views"][1]["overlaps"] == {"view 1": pytest.approx(nmi(*table.iloc[:, -2:].to_numpy().T))}
+    assert figures["rejected"]["significance"]["verdict"].startswith(("Not significant", "No reproducible clustering"))
+    assert figures["stopped"].startswith("View 3: ")
+    own = {f"alternative_2.{kind}" for kind in ("npz", "png")}
+    assert names(folder / "out") == RESULTS | own
+    page = (folder / "out" / "report.html").read_text()
+    assert "How the views cross each other" in page
+    assert "alternative_3, not significant" in page
 
 
-def test_a_fixed_sigma_leaves_nothing_to_search(folder, altclust):
-    done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
+def test_one_view(folder, altclust, several):
+    done = altclust("find", *several, "--views", "1", "--no-significance", "--out", "out")
     assert done.returncode == 0, done.stderr
-    figures = only_view(folder / "altclust-out")
-    assert figures["parameters"]["sigma"] == 0.7
-    assert figures["reasons"] is None
-    assert figures["significance"] is None
-    assert "ignificant" not in done.stdout
+    assert names(folder / "out") == RESULTS
+    assert only_view(folder / "out")["significance"] is None
 
 
 def test_nothing_is_overwritten_unless_forced(folder, altclust):
@@ -233,7 +211,7 @@ def test_types_logarithms_and_the_decimal_mark_are_options(folder, altclust):
     assert "--as zip=number --as truth=text --log paid --decimal ," in json.loads(tuned.stdout)["command"]
 
 
-@pytest.mark.parametrize("command", ["find", "views", "tune"])
+@pytest.mark.parametrize("command", ["find", "tune"])
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -293,30 +271,21 @@ def test_a_given_measurement(folder, altclust):
         (["find", "customers.csv", "--clusters", "500"], 2, f"--clusters 500 is more than the {N} rows: ask for fewer"),
         (["find", "customers.csv", "--sigma", "0"], 2, "--sigma 0 must be above 0"),
         (["find", "customers.csv", "--novelty-weight", "-3"], 2, "Invalid value for '--novelty-weight'"),
-        (["find", "customers.csv", "--view", "0"], 2, "Invalid value for '--view'"),
-        (["find", "customers.csv", "--view", "6"], 2, "Invalid value for '--view'"),  # a menu has at most five
+        (["find", "customers.csv", "--views", "0"], 2, "Invalid value for '--views'"),
+        (["find", "customers.csv", "--views", "2", "--no-significance"], 2, "leave out --no-significance"),
         (["find", "customers.csv", "--keep", "Truth"], 2, "--keep 'Truth' is not a column of customers.csv: did you"),
         (
             ["find", "customers.csv", "--given", "segment", "--keep", "segment"],
             2,
             "customers.csv: --keep 'segment' is also given: clusters cannot agree with a column and be independent",
         ),
-        (
-            ["find", "customers.csv", "--view", "2", "--sigma", "1"],
-            2,
-            "--view 2 needs a search, which finds several views",
-        ),
-        (["find", "customers.csv", "--all-views", "--parameters", "p.json"], 2, "leave out --parameters"),
-        (["find", "twice.csv", "--all-views"], 2, "already has a column 'alternative_2'"),
+        (["find", "customers.csv", "--views", "2", "--parameters", "p.json"], 2, "leave out --parameters"),
+        (["find", "twice.csv"], 2, "already has a column 'alternative_2'"),
         (["find", "found.csv"], 2, "already has a column 'alternative'"),
         (["find", "customers.csv", "--parameters", "found.csv"], 2, "is not a file that `altclust tune` wrote"),
         (["find", "customers.csv", "--parameters", "p.json", "--sigma", "1"], 2, "leave out --sigma"),
         (["find", "customers.csv", "--parameters", "p.json"], 2, "is for the columns a, b: run `altclust tune` again"),
         (["find", "holes.csv", "--parameters", "p.json"], 2, "is for --no-standardise: pass that option too"),
-        (["views", "found.csv"], 2, "already has a column 'view_2'"),
-        (["views", "customers.csv", "--views", "many"], 2, "--views 'many' is neither a number of at least 1 nor"),
-        (["views", "customers.csv", "-n", "0"], 2, "--views '0' is neither"),
-        (["views", "customers.csv", "--no-significance"], 2, "leave out --no-significance"),
         (["tune", "customers.csv", "--clusters", "500"], 2, f"--clusters 500 is more than the {N} rows: ask for fewer"),
         (["tune", "customers.csv", "--rule", "taste"], 2, "'taste' is not one of 'ranking', 'paper'"),
     ],
@@ -478,52 +447,16 @@ def test_ctrl_c_ends_the_search_with_what_there_is(folder, jobs):
     assert table["sigma"].nunique() < 7
 
 
-def test_views_writes_columns_figures_and_pictures(folder, altclust):
-    out = folder / "altclust-views"
-    used = ("--columns", "spend", "--columns", "visits")
-    arguments = ("views", "customers.csv", "--given", "segment", *used, "-n", "2", "--no-significance")
-    done = altclust(*arguments)
-    assert done.returncode == 0, done.stderr
-    table = pd.read_csv(out / "table.csv")
-    figures = json.loads((out / "figures.json").read_text())
-    assert len(figures["views"]) == 2
-    assert figures["stopped"] == "2 view(s) were asked for."
-    for i, view in enumerate(figures["views"], 1):
-        assert view["cluster_sizes"] == np.bincount(table[f"view_{i}"]).tolist()
-        assert view["significance"] is None
-        assert f"View {i}: {view['clusters']} clusters of " in words(done.stderr)
-        assert set(view["feature_weights"]) == {"spend", "visits"}
-    assert nmi(table["view_1"], table["truth"]) > 0.9
-    assert figures["views"][1]["overlap"] < 0.3
-    own = {f"view_{i}.{kind}" for i in (1, 2) for kind in ("npz", "png")}
-    assert names(out) == {"table.csv", "directions.csv", "figures.json", "report.html"} | own
-    assert (out / "view_2.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_views_until_chance(folder, altclust):
-    done = altclust("views", "customers.csv", "--given", "segment")
-    assert done.returncode == 0, done.stderr
-    sure = only_view(folder / "altclust-views")["significance"]
-    assert sure["p_value"] <= 0.05
-    assert sure["verdict"] in words(done.stderr)
-    assert re.search("View 2: (Not significant|No reproducible clustering): ", words(done.stdout))
-
-
-def test_views_of_noise_says_why_there_are_none(folder, altclust, few_draws):
+def test_noise_says_that_it_is_not_significant(folder, altclust, few_draws):
     X = np.random.default_rng(1).standard_normal((80, 2))
     pd.DataFrame(X, columns=list("ab")).to_csv(folder / "noise.csv", index=False)
-    done = altclust("views", "noise.csv")
+    done = altclust("find", "noise.csv")
     assert done.returncode == 0, done.stderr
-    assert "View 1: " in words(done.stderr)  # announced before the test
-    assert "No significant view was found." in done.stdout
     assert re.search("View 1: (Not significant|No reproducible clustering): ", words(done.stdout))
-    assert list(pd.read_csv(folder / "altclust-views" / "table.csv").columns) == list("ab")
-    assert "1, not" in words(done.stdout)  # the cell is narrow
-    figures = json.loads((folder / "altclust-views" / "figures.json").read_text())
-    assert figures["views"] == []
-    assert figures["rejected"]["significance"]["verdict"].startswith(("Not significant", "No reproducible clustering"))
-    assert "view_1, not significant" in (folder / "altclust-views" / "report.html").read_text()
+    assert list(pd.read_csv(folder / "altclust-out" / "table.csv").columns) == ["a", "b", "first_view", "alternative"]
+    figures = json.loads((folder / "altclust-out" / "figures.json").read_text())
+    assert figures["stopped"].startswith("View 1: ")
+    assert figures["rejected"] is None  # it is the result, with its verdict
 
 
 def test_ctrl_c_while_python_still_imports(folder):
@@ -543,7 +476,7 @@ def test_version(altclust):
     assert done.stdout.startswith("altclust 0.")
 
 
-@pytest.mark.parametrize("command", ["find", "tune", "views"])
+@pytest.mark.parametrize("command", ["find", "tune"])
 def test_help_has_examples(altclust, command):
     done = altclust(command, "--help")
     assert done.returncode == 0

@@ -85,13 +85,13 @@ def test_mistakes_are_told_before_results_that_are_in_the_way(few, altclust, mon
     assert "report.html exists" in words(done.stderr)
 
 
-def test_views_leaves_pictures_of_others_alone(few, altclust):  # noqa: F811
-    (few / "view_7.png").write_text("mine")
+def test_find_leaves_pictures_of_others_alone(few, altclust):  # noqa: F811
+    (few / "alternative_7.png").write_text("mine")
     before = contents(few)
     for more in ((), ("--force",)):
-        done = altclust("views", "few.csv", "--given", "segment", "--out", ".", *more)
+        done = altclust("find", "few.csv", "--given", "segment", "--out", ".", *more)
         assert done.returncode == 2
-        assert "view_7.png exists: choose another --out, or move what is in the way" in words(done.stderr)
+        assert "alternative_7.png exists: choose another --out, or move what is in the way" in words(done.stderr)
     assert contents(few) == before
 
 
@@ -122,11 +122,6 @@ def test_files_of_an_earlier_run_are_replaced_and_other_commands_are_not(few, al
     assert altclust("tune", "few.csv", "--given", "segment", "--clusters", "2", "--components", "1").returncode == 0
     assert altclust(*FIND).returncode == 0
     assert names(out) == RESULTS | {"tuning.csv", "parameters.json"}
-    views = altclust(
-        "views", "few.csv", "--given", "segment", "-n", "1", "--no-significance", "--out", "altclust-out", "--force"
-    )
-    assert views.returncode == 0, views.stderr
-    assert names(out) == {name.replace("alternative", "view_1") for name in RESULTS} | {"tuning.csv", "parameters.json"}
     assert all(is_unchanged(out / name, read_manifest(out)) for name in names(out))
     (out / "report.html").unlink()
     assert altclust("report", "altclust-out").returncode == 0

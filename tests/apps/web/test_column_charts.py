@@ -12,9 +12,9 @@ pytest.importorskip("plotly", reason="plotly is not installed")
 from altclust.apps.web import charts
 from altclust.apps.web.colouring import NEW, choices, colouring
 from altclust.apps.web.column_charts import boxes, column_charts, pair, shares
+from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.preview import preview
-from altclust.apps.web.exploration import Choices, Exploration
 from altclust.tables import Table
 
 DRAWING = {

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from altclust import InputError
+from altclust.apps.web.exploration import MANY_CELLS, MANY_COLUMNS, Choices, Exploration
 from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.session import Session
-from altclust.apps.web.exploration import MANY_CELLS, MANY_COLUMNS, Choices, Exploration
 from altclust.tables import Table
 
 

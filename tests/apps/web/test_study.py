@@ -11,8 +11,8 @@ import pytest
 
 from altclust import KDAC
 from altclust.apps.web import downloads
+from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.exploration import Choices, Exploration, ShownView
 from altclust.core.metrics import match_labels, nmi
 from altclust.search.significance import untested
 from altclust.tables import read_table

@@ -56,7 +56,10 @@ KeepOption = Annotated[
     str | None, typer.Option("--keep", help="Column with labels of some rows, with which the result should agree.")
 ]
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
-Count = Annotated[int, typer.Option("--views", min=1, help="Limit on the number of views; 1 stops after the first.")]
+Count = Annotated[
+    int | None,
+    typer.Option("--views", min=1, help="Limit on the number of views; 1 stops after the first. Default: 5."),
+]
 CertificateOption = Annotated[
     bool, typer.Option("--certificate", help="Check that the solver is at a minimum; of a sample, with a second one.")
 ]
@@ -72,7 +75,7 @@ def find(
     novelty_weight: Weight = None,
     keep: KeepOption = None,
     parameters: Parameters = None,
-    views: Count = MOST,
+    views: Count = None,
     significance: Significance = True,
     certificate: CertificateOption = False,
     out: Out = Path("altclust-out"),
@@ -87,19 +90,22 @@ def find(
     """
     if sigma is not None and not sigma > 0:
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
+    if (views or 1) > 1 and not (significance and parameters is None):
+        why_not = "--no-significance" if parameters is None else "--parameters"
+        raise UsageError(f"--views {views} goes on while views are significant, one search each: leave out {why_not}.")
     task = prepare(options, out, files=FILES, adds=RESULTS, keep=keep)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
     why = None
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
-        views = 1
     chosen = {} if kernel == "gaussian" else {"kernel": str(kernel)}
     shown = not (options.as_json or options.quiet)
     with claim(task, options, FILES):
         steps = Steps(task, options, fixed | chosen)
         task = replace(task, study=steps.study)
-        for view in steps.views(views if significance else 1, significance):
+        most = views or (MOST if significance and parameters is None else 1)
+        for view in steps.views(most, significance):
             if shown and view.significance is None:
                 show_answer(answer(task.study, view, why), view, task.study.given)
             elif shown:
