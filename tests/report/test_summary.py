@@ -148,11 +148,9 @@ def test_too_few_rows_for_significance(data):
 @pytest.mark.parametrize("argument", ["given", "labels", "values", "ids"])
 def test_wrong_lengths_are_refused(argument, model, data):
     wrong = pd.DataFrame({"x": [1.0, 2.0]}) if argument == "values" else [0, 1]
+    wrong = {"given": wrong} if argument == "given" else {"shown": Shown(**{argument: wrong})}
     with pytest.raises(InputError, match=f"{argument} has 2 rows but X has 200"):
-        if argument == "given":
-            summarise(model, data.X, wrong)
-        else:
-            summarise(model, data.X, shown=Shown(**{argument: wrong}))
+        summarise(model, data.X, **wrong)
 
 
 def test_a_path_is_refused(model):

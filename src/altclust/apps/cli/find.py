@@ -58,7 +58,7 @@ KeepOption = Annotated[
 Parameters = Annotated[Path | None, typer.Option(help="The parameters.json that `altclust tune` wrote.")]
 Count = Annotated[
     int | None,
-    typer.Option("--views", min=1, help="Limit on the number of views; 1 stops after the first. Default: 5."),
+    typer.Option("--views", min=1, help="Most views to find; 1 stops after the first. Default: 5."),
 ]
 CertificateOption = Annotated[
     bool, typer.Option("--certificate", help="Check that the solver is at a minimum; of a sample, with a second one.")
