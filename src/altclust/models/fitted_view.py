@@ -201,7 +201,7 @@ class FittedView:
         )
         if found is not None:
             others = () if self.tuning is None else self.tuning.obvious
-            found = found.with_obvious(self.rule, others)
+            found = replace(found, overlap=self.overlap).with_obvious(self.rule, others)
         return replace(self, significance=found)
 
     def witnessed(self, others: pd.DataFrame, given: Given, rng: np.random.Generator) -> FittedView:

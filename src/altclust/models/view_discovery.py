@@ -16,7 +16,6 @@ from ..base.known import Known, known_parts, read_given
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.validation import check_parameters, check_rows
 from ..core.solvers import Status
-from ..search.significance import words
 from .kdac import KDAC
 
 
@@ -173,9 +172,4 @@ def correct_for_views(model: KDAC, count: int) -> None:
     found = model.significance_
     if count == 1 or np.isnan(found.p_value):
         return
-    p_value, smallest = min(1.0, count * found.p_value), min(1.0, count * found.smallest_p)
-    verdict = words(p_value, smallest, found.stability, len(model.labels_), found.without_gaps)
-    verdict = f"{verdict} p is corrected for {count} views."
-    verdict = found.verdict if found.is_obvious else verdict
-    corrected = replace(found, p_value=p_value, smallest_p=smallest, verdict=verdict)
-    model._view = replace(model._view, significance=corrected)
+    model._view = replace(model._view, significance=found.corrected_for(count))

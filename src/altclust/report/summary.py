@@ -18,6 +18,8 @@ from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
+from ..search.significance import Significance
+from ..search.verdict import Verdict, judge_untested
 from .agreement import agreement
 from .columns import listed_columns
 from .drawing import axis_name, drawing, drawn_rows, hover_columns
@@ -30,9 +32,7 @@ from .verdict import headline
 
 MOST_FEATURES = 6  # shown for a cluster
 MOST_WEIGHTS = 15  # features in the chart of weights
-PREDICTED = "the clusters of these rows are predicted from a fit to other rows"
-UNTESTED = "significance was not tested"
-TOO_FEW = "too few rows to test significance"
+PREDICTED = "The clusters of these rows are predicted from a fit to other rows."
 
 
 def summarise(
@@ -118,7 +118,8 @@ def summarise(
         table_nmi(cross(one, found)[:-1, :-1]) if one.measured is None else one.measured.overlap(found.codes)
         for one in known
     ]
-    overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
+    overlap = None if predicted else number(model.overlap_)
+    overlap = max(nmis) if overlap is None and nmis else overlap
     if keep is not None:
         check_length("keep", len(keep), n)
     kept = None if predicted else agreement(model, found.codes, keep)
@@ -135,10 +136,10 @@ def summarise(
     rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
-    if significance and not predicted:
-        tested = _significance(model, values, used, rule)
-    else:
-        tested = _untested(PREDICTED if predicted else UNTESTED)
+    tested = _tested(model, values, used) if significance and not predicted else None
+    verdict = Verdict("predicted", PREDICTED)
+    if not predicted:
+        verdict = judge_untested(overlap, rule) if tested is None else tested.judgement
     return {
         "name": text(name),
         "alternative": found.name,
@@ -149,12 +150,12 @@ def summarise(
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             weights,
-            tested,
+            verdict,
             model.status_ == "converged",
             _plain_rule(rule),
             alone,
             measured=any(one.measured is not None for one in known),
-            predicted=predicted,
+            witnesses=[] if tested is None else [witness.sentence for witness in tested.witnesses],
         ),
         "clusters": describe_clusters(found, values),
         "rule": _plain_rule(rule),
@@ -173,7 +174,7 @@ def summarise(
         "overlap": overlap,
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
-        "significance": tested,
+        "significance": _significance(tested),
         "certificate": _certificate(model),
         "engine": text(model.engine_),
         "guess_agreement": number(model.guess_agreement_),
@@ -290,38 +291,32 @@ def _plain_rule(rule: Obvious | None) -> dict[str, Any] | None:
     }
 
 
-def _significance(model: Any, values: pd.DataFrame, features: Sequence[str], rule: Obvious | None) -> dict[str, Any]:
+def _tested(model: Any, values: pd.DataFrame, features: Sequence[str]) -> Significance | None:
+    """The test of a model; None if it is loaded and was not tested before."""
     try:
         significance = model.significance_
         others = values.loc[:, ~_clustered(values, features)]
         if others.shape[1] and not significance.witnesses and len(others) == len(model.labels_):
             significance = model.assess_significance(witnesses=others)
     except InputError:  # a loaded model, without its test or what was given
-        significance = model._view.significance
-        if significance is None:
-            return _untested(UNTESTED)
-    if not significance.is_obvious:
-        significance = significance.with_obvious(rule, significance.obvious)
-    witnesses = [asdict(witness) for witness in significance.witnesses]
-    if math.isnan(significance.p_value):
-        return _untested(TOO_FEW) | {"verdict": significance.verdict, "witnesses": witnesses}
-    return {
-        "p_value": float(significance.p_value),
-        "smallest_p": float(significance.smallest_p),
-        "score": float(significance.score),
-        "reference": [float(value) for value in significance.reference],
-        "stability": float(significance.stability),
-        "is_real": bool(significance.is_real),
-        "without_gaps": significance.without_gaps,
-        "verdict": significance.verdict,
+        return model._view.significance
+    return significance
+
+
+def _significance(found: Significance | None) -> dict[str, Any]:
+    """The figures of a test; all None if there was none, or if there were too few rows."""
+    names = ("p_value", "smallest_p", "score", "stability")
+    witnesses = [] if found is None else [asdict(one) for one in found.witnesses]
+    if found is None or math.isnan(found.p_value):
+        none = dict.fromkeys((*names, "reference", "is_real", "without_gaps"))
+        return none | {"verdict": None if found is None else found.verdict, "witnesses": witnesses}
+    return {name: float(getattr(found, name)) for name in names} | {
+        "reference": [float(value) for value in found.reference],
+        "is_real": found.is_real,
+        "without_gaps": found.without_gaps,
+        "verdict": found.verdict,
         "witnesses": witnesses,
-        "missing": None,
     }
-
-
-def _untested(why: str) -> dict[str, Any]:
-    names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "without_gaps", "verdict")
-    return dict.fromkeys(names) | {"witnesses": [], "missing": why}
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:

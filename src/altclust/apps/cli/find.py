@@ -180,12 +180,9 @@ def show_answer(view: dict[str, Any], given: list[str], numbers: bool = False) -
     table.add_row("overlap", f"{view['overlap']:.3f}  ({compared}; 0 is independent)")
     if view["agreement"] is not None:
         table.add_row("agreement", plain(view["agreement"]))
-    table.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
-    table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
+    table.add_row("columns", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in view["descriptions"]:
         table.add_row("", plain(sentence))
-    if view["reasons"] is not None:
-        table.add_row("search", plain(view["reasons"]))
     Console().print(table)
 
 
@@ -193,19 +190,24 @@ def show_verdict(view: dict[str, Any], task: Task) -> None:
     """Print whether the view is significant, the other views, and where the files are."""
     table, console = Table(show_header=False), Console()
     table.add_row("verdict", plain(view["verdict"]))
+    table.add_row("what to do", plain(view["advice"]))
     if view["rule"] is not None:
         table.add_row("rule", plain(view["rule"]))
     if view["left_out"] is not None:
         table.add_row("left aside", plain(view["left_out"]))
     if view["significance"] is not None:
-        table.add_row("significance", view["significance"]["verdict"])
         for witness in view["significance"]["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
             table.add_row("", plain(witness["sentence"]))
-    if view["certificate"] is not None:
-        table.add_row("solver check", view["certificate"]["verdict"])
     console.print(table)
     if len(view["candidates"]) > 1:
         console.print(menu(view["candidates"]))
+    method = Table(title="Method", show_header=False)
+    method.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
+    if view["reasons"] is not None:
+        method.add_row("search", plain(view["reasons"]))
+    if view["certificate"] is not None:
+        method.add_row("solver check", view["certificate"]["verdict"])
+    console.print(method)
     console.print(
         f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )

@@ -82,6 +82,7 @@ def write_results(
         | {
             "badge": summary["headline"]["badge"],
             "verdict": summary["headline"]["verdict"],
+            "advice": summary["headline"]["advice"],
             "rule": summary["rule"] and summary["rule"]["sentence"],
             "agreement": summary["agreement"],
             "left_out": summary["left_out"],
@@ -219,6 +220,7 @@ def _significance(found: Significance) -> dict[str, Any]:
         "p_value": number(found.p_value),
         "smallest_p": number(found.smallest_p),
         "stability": number(found.stability),
+        "is_real": found.is_real,
         "verdict": found.verdict,
         "witnesses": [asdict(witness) for witness in found.witnesses],
     }
