@@ -25,7 +25,7 @@ import tasks
 import zoo
 from altclust import KDAC, find
 from altclust.core.metrics import nmi
-from altclust.search.significance import LEVEL
+from altclust.search.verdict import LEVEL
 
 ROWS, COLUMNS = 300, 6
 EMPTY = ("nothing", "tables", "shuffled")  # groups of tables without a view
