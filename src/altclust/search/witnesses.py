@@ -30,6 +30,7 @@ MOST_DRAWS = 20_000
 MOST_ROWS = 2000  # a sample is enough
 MOST_VALUES = 30  # of a column of text; columns with more are names
 AGREES = 0.3  # Cramér's V, or η, from which a column agrees with clusters: a medium effect
+EMPTY_CELLS = "empty cells of "  # how the names of columns begin that say which cells are missing
 LONGEST = 80  # characters of a name or a value
 
 
@@ -155,7 +156,8 @@ def _tested(name: str, cells: pd.Series, codes: np.ndarray, given: np.ndarray) -
         weights = 1 / sizes[None]
         scale = float(np.sum(features**2)) or 1.0
         said = _middles(cells, codes)
-    column = _Tested(name, features, weights, 0.0, categories, f"Also differs in {name}, which was not used: {said}.")
+    unused = "" if name.startswith(EMPTY_CELLS) else ", which was not used"
+    column = _Tested(name, features, weights, 0.0, categories, f"Also differs in {name}{unused}: {said}.")
     share = min(column.statistic(features.T @ member) / scale, 1.0)
     return column._replace(effect=float(np.sqrt(share) if categories else share))
 
