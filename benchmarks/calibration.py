@@ -23,11 +23,12 @@ from threadpoolctl import threadpool_limits
 
 import tasks
 import zoo
-from altclust import KDAC
+from altclust import KDAC, find
 from altclust.core.metrics import nmi
-from altclust.search.significance import LEVEL
+from altclust.search.verdict import LEVEL
 
 ROWS, COLUMNS = 300, 6
+EMPTY = ("nothing", "tables", "shuffled")  # groups of tables without a view
 FOUND = 0.7  # NMI from which a view counts as found
 
 
@@ -49,6 +50,23 @@ def of_the_given(rng: np.random.Generator) -> np.ndarray:
     return rng.standard_normal((ROWS, COLUMNS))  # what is given is added for all kinds
 
 
+def zero_inflated(rng: np.random.Generator) -> np.ndarray:
+    counts = rng.poisson(rng.uniform(3, 15, COLUMNS), (ROWS, COLUMNS))
+    return np.where(rng.random((ROWS, COLUMNS)) < 0.2, 0, counts).astype(float)
+
+
+def hour_of_the_day(rng: np.random.Generator) -> np.ndarray:
+    angle = 2 * np.pi * rng.integers(0, 24, ROWS) / 24
+    return np.column_stack([np.sin(angle), np.cos(angle), rng.standard_normal((ROWS, COLUMNS - 2))])
+
+
+def autoregressive(rng: np.random.Generator) -> np.ndarray:
+    X = rng.standard_normal((ROWS, COLUMNS))
+    for i in range(1, ROWS):
+        X[i] = 0.9 * X[i - 1] + np.sqrt(1 - 0.9**2) * X[i]
+    return X
+
+
 NOTHING: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "normal": lambda rng: rng.standard_normal((ROWS, COLUMNS)),
     "correlated normal": correlated,
@@ -60,6 +78,54 @@ NOTHING: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
     "heavy tails": lambda rng: rng.standard_t(3, (ROWS, COLUMNS)),
     "gradient": gradient,
     "clusters of the given only": of_the_given,
+    "zero-inflated counts": zero_inflated,
+    "hour of the day": hour_of_the_day,
+    "random walks": lambda rng: rng.standard_normal((ROWS, COLUMNS)).cumsum(axis=0),
+    "autoregressive": autoregressive,
+}
+
+
+def plain(rng: np.random.Generator) -> pd.DataFrame:
+    """Correlated columns, to which the kinds of tables below add their own."""
+    return pd.DataFrame(correlated(rng).round(3), columns=list("abcdef"))
+
+
+def daily_calendar(rng: np.random.Generator) -> pd.DataFrame:
+    days = pd.date_range("2019-01-01", periods=ROWS, freq="D").to_series(index=range(ROWS))
+    parts = {"date": days, "year": days.dt.year, "month": days.dt.month, "day": days.dt.day}
+    return pd.DataFrame(parts).join(plain(rng)[["a", "b"]])
+
+
+def identifiers(rng: np.random.Generator) -> pd.DataFrame:
+    order = 10_000 + rng.integers(1, 9, ROWS).cumsum()
+    return plain(rng).assign(order=order, subject=rng.integers(1000, 1000 + ROWS // 2, ROWS))
+
+
+def duplicated(rng: np.random.Generator) -> pd.DataFrame:
+    table = plain(rng)
+    kind = rng.integers(0, 5, ROWS)
+    names = np.array(["north", "south", "east", "west", "centre"])[kind]
+    return table.assign(a_rounded=table["a"].round(1), b_with_tax=1.2 * table["b"], code=kind, region=names)
+
+
+def empty_cells(rng: np.random.Generator) -> pd.DataFrame:
+    table, missing = plain(rng), rng.random(ROWS) < 0.3
+    table.loc[missing, ["a", "b", "c"]] = np.nan
+    return table.assign(effect=np.where(missing, None, rng.choice(["low", "high"], ROWS)))
+
+
+def left_out(rng: np.random.Generator) -> pd.DataFrame:
+    table = plain(rng)
+    size = sum(table[name] / table[name].std() for name in "abc")
+    return table.assign(size_class=np.where(size > size.median(), "large", "small"))
+
+
+TABLES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
+    "daily calendar": daily_calendar,
+    "identifiers": identifiers,
+    "duplicated columns": duplicated,
+    "empty cells": empty_cells,
+    "a column was left out": left_out,
 }
 
 
@@ -95,6 +161,8 @@ def test(kind: str, group: str, seed: int) -> dict:
     truth = None
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
+        if group == "tables":
+            return as_table(kind, seed)
         if group == "nothing":
             X, given = nothing(kind, seed)
         elif group == "shuffled":
@@ -120,8 +188,33 @@ def test(kind: str, group: str, seed: int) -> dict:
     }
 
 
+def as_table(kind: str, seed: int) -> dict:
+    """One table with columns of any type, as people pass it to `altclust.find`; two columns are left out."""
+    rng = np.random.default_rng([seed, 100 + list(TABLES).index(kind)])
+    table = TABLES[kind](rng).assign(given=rng.integers(0, 3, ROWS).astype(str))
+    columns = list("abcde") if kind == "a column was left out" else []
+    start = time.perf_counter()
+    found = find(table, "given", columns=columns, significance=False)
+    fitted = time.perf_counter()
+    found = found.tested()
+    tested = found.model.significance_
+    return {
+        "kind": kind,
+        "group": "tables",
+        "seed": seed,
+        "p": tested.p_value,
+        "stability": tested.stability,
+        "real": tested.is_real,
+        "told": found.summary["headline"]["badge"],
+        "nmi": None,
+        "fit": fitted - start,
+        "test": time.perf_counter() - fitted,
+    }
+
+
 def cases(seeds: int, real: bool) -> list[tuple[str, str, int]]:
     found = [(kind, "nothing", seed) for kind in NOTHING for seed in range(seeds)]
+    found += [(kind, "tables", seed) for kind in TABLES for seed in range(seeds)]
     found += [(kind, "generated", seed) for kind in tasks.FAMILIES for seed in range(max(1, seeds // 5))]
     if real:
         mixed = [file.stem for file in sorted((zoo.folder() / "mixed").glob("*.csv"))]
@@ -133,7 +226,7 @@ def cases(seeds: int, real: bool) -> list[tuple[str, str, int]]:
 
 def report(records: list[dict]) -> str:
     table = pd.DataFrame(records)
-    nothing = table["group"].isin(["nothing", "shuffled"])
+    nothing = table["group"].isin(EMPTY)
     kinds = table[nothing].groupby(["group", "kind"])["real"].agg(["count", "mean"])
     there = table[~nothing & (table["nmi"] >= FOUND)]
     power = there.groupby("group")["real"].agg(["count", "mean"])
@@ -150,7 +243,7 @@ def draw(records: list[dict], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     table = pd.DataFrame(records)
-    nothing = table["group"].isin(["nothing", "shuffled"])
+    nothing = table["group"].isin(EMPTY)
     groups = {"nothing there": table[nothing], "a view was found": table[~nothing & (table["nmi"] >= FOUND)]}
     figure, axes = plt.subplots(figsize=(5, 4), layout="constrained")
     for name, some in groups.items():

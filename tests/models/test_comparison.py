@@ -12,7 +12,7 @@ import pytest
 
 from altclust.base.errors import InputError
 from altclust.core.metrics import match_labels, nmi
-from altclust.models.comparison import METHODS, compare
+from altclust.models.comparison import METHODS, compare, conclude
 from altclust.report import render_comparison
 
 N = 100
@@ -156,3 +156,27 @@ def test_the_page_escapes_names(found, rows):
     assert "&lt;script&gt;" in page
     assert "<b>" not in page
     assert "KDAC" in page
+
+
+def test_the_conclusion_names_outliers_and_what_was_given():
+    rng = np.random.default_rng(0)
+    good, given = rng.integers(0, 2, (2, 200))
+    lonely = np.zeros(200, dtype=int)
+    lonely[:2] = 1
+    labels = pd.DataFrame({"A": good, "B": 1 - good, "C": lonely, "D": given})
+    everything = {"given: g": given, **{name: labels[name].to_numpy() for name in labels}}
+    agreement = pd.DataFrame({a: {b: nmi(x, y) for b, y in everything.items()} for a, x in everything.items()})
+    told = conclude(labels, agreement)
+    assert told.startswith("2 of 4 methods find similar clusters (A, B): start with these")
+    assert "Only outliers apart from the other rows: C;" in told
+    assert told.endswith("Similar to what was given: D.")
+    alone = conclude(labels[["A", "C"]], agreement.loc[["A", "C"], ["A", "C"]])
+    assert alone.startswith("Every method finds other clusters")
+
+
+def test_sizes_are_in_the_table_and_on_the_page(found, rows):
+    counts = np.sort(np.bincount(found.labels["KDAC"]))[::-1]
+    assert found.table.set_index("method").loc["KDAC", "sizes"] == ", ".join(map(str, counts))
+    page = render_comparison(found.table, found.labels, found.agreement, rows[0][:, :2], conclusion=found.conclusion)
+    assert found.conclusion in page
+    assert "sizes</th>" in page

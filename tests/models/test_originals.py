@@ -44,8 +44,8 @@ def test_the_number_of_clusters_may_be_searched_for(birds):
 
 def test_a_column_that_was_left_aside_is_a_witness_of_what_is_found_without_it(found):
     assert [witness.column for witness in found.model.significance_.witnesses] == ["sex"]
-    assert "Agrees with sex, which was not used" in found.verdict
-    assert found.verdict.startswith("Confirmed by a column that was not used; no clear gap: 2 clusters of ")
+    assert "Also differs in sex, which was not used" in found.verdict
+    assert found.verdict.startswith("Not significant: 2 clusters of ")
 
 
 def test_rows_are_shown_in_all_columns_after_some_were_left_aside(found):
@@ -61,7 +61,7 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
     assert model.fit(X, birds["species"])._view.obvious_group is None
     model.fit(X, birds["species"], originals=originals)
     assert model.significance_.is_obvious
-    assert model.significance_.verdict == "Not a discovery: these clusters are nearly groups of the values of sex."
+    assert model.significance_.verdict == "Obvious groups: These clusters are nearly groups of the values of sex."
     summary = summarise(model, X, birds["species"], Shown(values=birds))
     assert summary["headline"]["badge"] == "Obvious groups"
     assert summary["significance"]["is_real"] is False

@@ -49,8 +49,8 @@ def test_sections_in_order(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "Given and new clusters",
-        "Cross table",
         "Description of the clusters",
+        "Cross table",
         "Column weights",
         "Overlap, significance and quality",
         "Convergence",

@@ -191,3 +191,13 @@ def test_a_mean_of_zeros_up_to_rounding_is_zero():
     assert with_others(3.89e-16, 0.642) == "0.000 (others 0.642)"
     assert with_others(-2.2e-16, 0.671) == "0.000 (others 0.671)"
     assert with_others(3e-16, 5e-16) == "3e-16 (others 5e-16)"
+
+
+def test_dates_are_told_as_dates():
+    day = pd.Series(pd.to_datetime(["2017-01-01", "2017-01-03", "2020-05-01", "2020-05-03", None]), name="opened")
+    effects = column_effects(day.to_frame(), np.array([0, 0, 1, 1, 1]), 2)
+    first, second = (strongest(effects, code, 1)[0] for code in (0, 1))
+    assert first["comparison"] == "2017-01-02 (others 2020-05-02)"
+    assert describe(second).startswith("much later opened, 2020-05-02")
+    assert [cell(value) for value in day] == ["2017-01-01", "2017-01-03", "2020-05-01", "2020-05-03", "–"]
+    assert cell(pd.Timestamp("2020-05-01 13:45")) == "2020-05-01 13:45"

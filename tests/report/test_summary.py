@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,10 @@ from altclust import KDAC, InputError
 from altclust.report import Shown, summarise
 from altclust.report.drawing import FEWEST, MOST_DRAWN, axis_name, drawn_rows
 from altclust.report.labelling import Labelling, collapse
-from altclust.report.verdict import BADGES, headline
+from altclust.report.verdict import headline
+from altclust.search.obvious import Obvious
+from altclust.search.significance import Significance
+from altclust.search.verdict import ADVICE, BADGES, judge_untested
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +127,7 @@ def test_nothing_given(data):
 def test_loaded_model_says_what_was_not_computed(data, tmp_path):
     KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X, data.given).save(tmp_path / "view.npz")
     summary = summarise(KDAC.load(tmp_path / "view.npz"), data.X, data.given)
-    assert summary["significance"]["missing"] == "significance was not tested"
+    assert summary["significance"]["p_value"] is None
     assert summary["headline"]["tone"] == "untested"
 
 
@@ -140,8 +144,8 @@ def test_too_few_rows_for_significance(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:12])
     model.assess_significance()
     summary = summarise(model, data.X[:12])
-    assert "too few rows" in summary["headline"]["sentence"]
-    assert summary["significance"]["verdict"].startswith("Too few rows to test: 12")
+    assert summary["headline"]["badge"] == "Too few rows to test"
+    assert summary["significance"]["verdict"].startswith("Too few rows to test: The table has 12 rows")
     json.dumps(summary, allow_nan=False)
 
 
@@ -177,25 +181,31 @@ def test_many_levels_are_put_together():
 
 
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
-CLEAR = {"p_value": 0.001, "stability": 0.95, "is_real": True, "without_gaps": False, "missing": None, "witnesses": []}
-CHANCE = CLEAR | {"p_value": 0.4, "stability": 0.6, "is_real": False}
-UNTESTED = CLEAR | {"p_value": None, "stability": None, "is_real": None, "missing": "significance was not tested"}
+CLEAR = Significance(0.001, 0.001, 0.95, 1.0, np.ones(3), 300, overlap=0.01)
+CHANCE = replace(CLEAR, p_value=0.4, stability=0.6)
+PHRASE = "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income and age."
 
 
-def said(overlap=0.01, significance=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True, rule=None):
-    return headline([120, 140, 140], overlap, given, weights, significance, converged, rule)
+def said(overlap=0.01, found=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS, converged=True, rule=None, told=()):
+    verdict = judge_untested(overlap, None)
+    if found is not None:
+        verdict = replace(found, overlap=np.nan if overlap is None else overlap).judgement
+    return headline([120, 140, 140], overlap, given, weights, verdict, converged, rule, witnesses=told)
 
 
 def test_sure_only_where_new_and_real():
-    sentence = (
-        "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income and age; "
-        "significant and stable."
+    why = (
+        "Data without groups look as clear in fewer than 1 of 100 cases (p ≤ 0.001). "
+        "Halves of the 300 rows tested give the same clusters (NMI 0.95)."
     )
     assert said() == {
         "tone": "clear",
         "badge": BADGES["clear"],
-        "sentence": sentence,
-        "verdict": f"New and significant: {sentence}",
+        "found": PHRASE,
+        "why": why,
+        "advice": ADVICE["clear"],
+        "sentence": f"{PHRASE} {why}",
+        "verdict": f"New and significant: {PHRASE} {why}",
     }
 
 
@@ -204,14 +214,12 @@ def test_chance_is_called_chance():
         found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
         assert found["verdict"].startswith("Not significant: 3 clusters of ")
-        assert found["sentence"].endswith("; rows without clusters look as clear.")
-    touching = said(0.01, CHANCE | {"without_gaps": True})
-    assert touching["sentence"].endswith("; there is no gap between neighbouring clusters.")
-    witness = {"sentence": "Agrees with sex, which was not used."}
-    for p_value, witnesses in ((0.05, []), (0.4, []), (0.4, [witness])):
-        unstable = said(0.01, CHANCE | {"p_value": p_value, "stability": 0.3, "witnesses": witnesses})
+        assert "Data without groups look as clear in 40 of 100 cases (p = 0.4)." in found["sentence"]
+    assert "Neighbouring clusters touch" in said(0.01, replace(CHANCE, without_gaps=True))["sentence"]
+    for p_value in (0.05, 0.4):
+        unstable = said(0.01, replace(CHANCE, p_value=p_value, stability=0.3))
         assert unstable["verdict"].startswith("No reproducible clustering: 3 clusters of ")
-        assert "; halves of the rows give other clusters (NMI 0.30)." in unstable["sentence"]
+        assert "Halves of the 300 rows tested give other clusters (NMI 0.30;" in unstable["sentence"]
 
 
 def test_what_resembles_the_given_is_not_new():
@@ -220,14 +228,15 @@ def test_what_resembles_the_given_is_not_new():
     assert found["verdict"].startswith("Similar to what was given: 3 clusters of ")
     assert "partly similar to region (NMI 0.60)" in found["sentence"]
     assert "independent" not in found["sentence"]
+    assert said(0.6, None)["tone"] == "known"
 
 
 def test_other_tones():
     assert said(None, given=[])["tone"] == "first"
     assert "new" not in said(None, given=[])["badge"].lower()
-    assert said(significance=UNTESTED)["tone"] == "untested"
-    assert said(significance=CLEAR | {"stability": 0.6})["tone"] == "shaky"
-    assert "borders differ" in said(significance=CLEAR | {"stability": 0.6})["sentence"]
+    assert said(found=None)["tone"] == "untested"
+    assert said(found=replace(CLEAR, stability=0.6))["tone"] == "shaky"
+    assert "with other borders" in said(found=replace(CLEAR, stability=0.6))["sentence"]
     assert "but not independent" in said(0.2)["sentence"]
     assert said(converged=False)["sentence"].endswith("The solver did not converge.")
 
@@ -235,28 +244,26 @@ def test_other_tones():
 def test_carriers():
     even = [{"name": f"x{i}", "weight": 0.05} for i in range(20)]
     assert "based on many columns, most on x0, x1 and x2" in said(weights=even)["sentence"]
-    assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR, True)["sentence"]
+    assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR.judgement, True)["sentence"]
 
 
-def test_a_column_that_was_not_used_is_in_the_headline():
-    agrees = [{"sentence": f"Agrees with {name}, which was not used: 9 % against 1 % x."} for name in "abc"]
-    found = said(significance=CLEAR | {"witnesses": agrees})
-    assert found["tone"] == "clear"
-    assert "significant and stable. Agrees with a" in found["sentence"]
-    assert "Agrees with b" in found["sentence"]
-    assert "Agrees with c" not in found["sentence"]
-    weak = said(significance=CHANCE | {"witnesses": agrees})
-    assert weak["badge"] == "Confirmed by a column that was not used; no clear gap"
-    assert "rows without clusters look as clear. Agrees with a" in weak["sentence"]
+def test_a_column_that_was_not_used_is_in_the_headline_and_changes_no_verdict():
+    told = [f"Also differs in {name}, which was not used: 9 % against 1 % x." for name in "abc"]
+    for found, tone in ((CLEAR, "clear"), (CHANCE, "chance")):
+        line = said(found=found, told=told)
+        assert line["tone"] == tone
+        assert f"{told[0]} {told[1]}" in line["sentence"]
+        assert told[2] not in line["sentence"]
 
 
 def test_the_rule_that_reproduces_the_clusters_is_in_the_headline():
-    rule = {"few_valued": False, "phrase": "nearly a split of income at 30"}
-    assert "(NMI 0.01), nearly a split of income at 30; significant and stable." in said(rule=rule)["sentence"]
-    obvious = said(significance=CHANCE, rule={"few_valued": True, "phrase": "the column year"})
-    assert obvious["badge"] == "Obvious groups"
-    assert "the column year; groups of columns with few values are a fact" in obvious["sentence"]
-    assert "ignificant" not in obvious["sentence"]
+    rule = Obvious(("income",), 0.97, False, "a split of income at 30")
+    assert "(NMI 0.01), nearly a split of income at 30. Data" in said(rule={"phrase": rule.phrase})["sentence"]
+    obvious = Obvious(("year",), 1.0, True, "the column year")
+    found = said(found=CLEAR.with_obvious(obvious, []), rule={"phrase": obvious.phrase})
+    assert found["badge"] == "Obvious groups"
+    assert found["sentence"].endswith("(NMI 0.01), the column year.")
+    assert "fact about these columns" in found["advice"]
 
 
 def test_witnesses_are_told(data):
@@ -267,7 +274,7 @@ def test_witnesses_are_told(data):
     model.assess_significance(witnesses=values[["shape", "nonsense"]])
     summary = summarise(model, data.X[:60], data.given[:60], Shown(values=values))
     (witness,) = summary["significance"]["witnesses"]
-    assert witness["sentence"] == "Agrees with shape, which was not used: 100 % against 0 % a."
+    assert witness["sentence"] == "Also differs in shape, which was not used: 100 % against 0 % a."
     assert model.significance_.witnesses[0].column == "shape"
     assert summary["headline"]["sentence"].endswith(witness["sentence"])
     assert summary["rule"] is None or "shape" not in summary["rule"]["columns"]

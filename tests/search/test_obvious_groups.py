@@ -44,6 +44,6 @@ def test_coin_flips_are_obvious_groups_and_never_significant(tmp_path):
     found = model.significance_
     assert found.is_obvious
     assert not found.is_real
-    assert found.verdict.startswith("Not a discovery: these clusters are ")
+    assert found.verdict.startswith("Obvious groups: These clusters are ")
     model.save(tmp_path / "model.npz")
     assert KDAC.load(tmp_path / "model.npz").significance_.obvious == found.obvious

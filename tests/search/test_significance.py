@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,8 @@ from altclust.datasets import views
 from altclust.search import halves
 from altclust.search.halves import Carried
 from altclust.search.null_rows import Marginal, NullRows, one_peak
+from altclust.search.obvious import Obvious
+from altclust.search.serial import block_length, block_split
 from altclust.search.significance import (
     FEWEST_ROWS,
     Answer,
@@ -19,9 +22,9 @@ from altclust.search.significance import (
     Significance,
     _combined,
     assess,
-    words,
 )
 from altclust.search.spec import SearchSpec, Spec
+from altclust.search.verdict import ADVICE, BADGES
 
 
 def peaks(values):
@@ -56,6 +59,62 @@ def test_whole_numbers_stay_whole():
     assert drawn.mean() == pytest.approx(column.mean(), abs=1.0)
 
 
+def test_a_value_that_stands_out_keeps_its_share_and_the_rest_has_one_peak():
+    rng = np.random.default_rng(0)
+    counts = np.where(rng.random(300) < 0.2, 0, rng.poisson(12, 300)).astype(float)
+    drawn = Marginal.fit(counts, rng).draw(rng.standard_normal((50, 300)))
+    assert np.mean(drawn == 0) == pytest.approx(np.mean(counts == 0), abs=0.02)
+    assert np.mean((drawn > 0) & (drawn < 4)) < 0.02
+    two = np.concatenate([np.zeros(60), rng.normal(10, 1, 120), rng.normal(20, 1, 120)])
+    filled = Marginal.fit(two, rng).draw(rng.standard_normal((50, 300)))
+    assert np.mean(two == 0) == pytest.approx(np.mean(filled == 0), abs=0.02)
+    assert np.mean((filled > 13) & (filled < 17)) > 0.1 > np.mean((two > 13) & (two < 17))
+
+
+def test_sine_and_cosine_of_one_angle_stay_on_their_circle():
+    rng = np.random.default_rng(0)
+    angle = 2 * np.pi * rng.integers(6, 22, 200) / 24
+    X = np.column_stack([np.sin(angle), rng.standard_normal(200), np.cos(angle)])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    drawn = NullRows(X, np.zeros(200, dtype=int), rng).draw(2, rng)
+    ring = {tuple(pair) for pair in np.round(X[:, [0, 2]], 9)}
+    assert {tuple(pair) for pair in np.round(drawn[:, :, [0, 2]].reshape(-1, 2), 9)} == ring
+
+
+@pytest.mark.parametrize("kind", ["noise", "walk", "sorted by clusters", "sorted by a column", "grouped, then sorted"])
+def test_only_series_depend_on_their_order(kind):
+    rng = np.random.default_rng(0)
+    labels, groups = rng.integers(0, 2, 200), np.zeros(200, dtype=int)
+    X = rng.standard_normal((200, 3)) + 5 * labels[:, None] * [1, 0, 0]
+    if kind == "walk":
+        X = X.cumsum(axis=0) + 5 * labels[:, None] * [1, 0, 0]
+    elif kind == "sorted by clusters":
+        order = np.argsort(labels, kind="stable")
+        X, labels = X[order], labels[order]
+    elif kind == "sorted by a column":
+        X[:, 1] += X[:, 0]
+        order = np.argsort(X[:, 0])
+        X, labels = X[order], labels[order]
+    elif kind == "grouped, then sorted":
+        groups = np.repeat([0, 1], 100)
+        order = np.lexsort((X[:, 0], groups))
+        X, labels = X[order], labels[order]
+    found = block_length(X, groups, labels)
+    assert (found > 0) == (kind == "walk")
+    if found:
+        half = block_split(200, found, rng)
+        assert 0.25 <= half.mean() <= 0.75
+        assert np.sum(np.diff(half.astype(int)) != 0) <= 200 // found
+
+
+def test_a_random_walk_is_not_real_and_told_to_be_a_series(few_draws):
+    X = np.random.default_rng(3).standard_normal((200, 4)).cumsum(axis=0)
+    found = KDAC(2, sigma=1.0, random_state=0).fit(X / X.std(axis=0)).significance_
+    assert found.block > 0
+    assert "Consecutive rows are alike" in found.verdict
+    assert not found.is_real
+
+
 def test_null_rows_keep_given_clusters_and_correlations_but_no_other_clusters():
     rng = np.random.default_rng(0)
     given, hidden = rng.integers(0, 2, (2, 600))
@@ -81,16 +140,45 @@ def test_small_given_clusters_are_pooled():
 @pytest.mark.parametrize(
     ("p_value", "stability", "said"),
     [
-        (0.005, 0.95, "Significant: rows without clusters rarely look this clear (p ≤ 0.005). Stable: NMI 0.95"),
-        (0.03, 0.6, "Significant: rows without clusters rarely look this clear (p = 0.03). Partly stable: NMI 0.60"),
-        (0.2, 0.9, "Not significant: rows without clusters look as clear (p = 0.2). Stable"),
-        (0.01, 0.1, "No reproducible clustering: halves of the rows give other clusters (NMI 0.10, p = 0.01)."),
+        (0.005, 0.95, "Significant: Data without groups look as clear in fewer than 1 of 100 cases (p ≤ 0.005)."),
+        (0.03, 0.6, "Significant, but not stable: Data without groups look as clear in 3 of 100 cases (p = 0.03)."),
+        (
+            0.2,
+            0.9,
+            "Not significant: Data without groups look as clear in 20 of 100 cases (p = 0.2). Halves of",
+        ),
+        (
+            0.01,
+            0.1,
+            "No reproducible clustering: Halves of the 300 rows tested give other clusters (NMI 0.10;",
+        ),
     ],
 )
 def test_verdicts(p_value, stability, said):
-    sure = Significance(p_value, 0.005, stability, 1.0, np.ones(3), words(p_value, 0.005, stability, 300))
+    sure = Significance(p_value, 0.005, stability, 1.0, np.ones(3), 300)
     assert str(sure).startswith(said)
     assert sure.is_real == said.startswith("Significant")
+    assert sure.judgement.advice in str(sure)
+
+
+def test_the_verdict_and_is_real_agree_on_all_evidence():
+    rule = Obvious(("year",), 1.0, True, "the column year")
+    numbers = itertools.product((0.001, 0.05, 0.2, np.nan), (0.1, 0.5, 0.9), (np.nan, 0.0, 0.8), (False, True), (0, 40))
+    for p_value, stability, overlap, obvious, block in numbers:
+        found = Significance(p_value, 0.001, stability, 1.0, np.ones(3), 90, block=block, overlap=overlap)
+        found = found.with_obvious(rule if obvious else None, ())
+        assert found.is_real == found.verdict.startswith(("Significant", "New and significant", "Similar to"))
+        assert found.judgement.tone in BADGES.keys() & ADVICE.keys()
+        tested = not obvious and not np.isnan(p_value)
+        assert ("Consecutive rows are alike" in found.verdict) == (tested and block > 0)
+
+
+def test_a_correction_for_views_is_told_and_counts_once():
+    found = Significance(0.02, 0.005, 0.9, 1.0, np.ones(3), 300)
+    third = found.corrected_for(2).corrected_for(3)
+    assert third.p_value == pytest.approx(0.06)
+    assert not third.is_real
+    assert "corrected for 3 views" in third.verdict
 
 
 def test_single_precision_gives_the_same_clusters_and_score(monkeypatch):
@@ -112,10 +200,7 @@ def test_the_verdict_names_the_test_that_decides():
         found = _combined([Answer(0.02, 0.9, 1.0, np.zeros(3), gaps)] * 2, 300, 199)
         assert found.without_gaps == decided
         assert found.p_value == pytest.approx(0.4 if decided else 0.02)
-        assert ("no gap" in found.verdict) == decided
-    assert words(0.4, 0.005, 0.9, 300, without_gaps=True).startswith(
-        "Not significant: there is no gap between neighbouring clusters (p = 0.4). Stable"
-    )
+        assert ("Neighbouring clusters touch" in found.verdict) == decided
 
 
 def test_a_second_view_is_significant():
@@ -138,7 +223,7 @@ def test_noise_beside_what_is_given_is_not(kind, few_draws):
     draw = {"normal": rng.standard_normal, "coins": lambda s: rng.integers(0, 2, s) * 1.0, "uniform": rng.random}[kind]
     sure = KDAC(2, random_state=0).fit(draw((n, 4)), given).significance_
     assert not sure.is_real
-    assert sure.verdict.startswith("Not a discovery" if kind == "coins" else ("Not significant", "No reproducible"))
+    assert sure.verdict.startswith("Obvious groups" if kind == "coins" else ("Not significant", "No reproducible"))
 
 
 def test_progress_counts_the_halves():
@@ -166,7 +251,9 @@ def test_too_few_rows_are_said_to_be_too_few():
     sure = KDAC(2, sigma=1.0, random_state=0).fit(data.X, data.given).significance_
     assert np.isnan(sure.p_value)
     assert not sure.is_real
-    assert sure.verdict.startswith(f"Too few rows to test: {FEWEST_ROWS - 1} for 2 cluster(s)")
+    assert sure.verdict.startswith(
+        f"Too few rows to test: The table has {FEWEST_ROWS - 1} rows; the test needs at least"
+    )
 
 
 def test_many_clusters_are_tested_with_more_rows_than_few_are():

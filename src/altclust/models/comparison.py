@@ -19,11 +19,13 @@ from ..base.given import Given
 from ..base.known import read_given
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
+from ..base.thresholds import ALTERNATIVE, DISTINCT
 from ..base.validation import check_rows, check_sizes
 from ..core.kernels import Gaussian
 from ..core.linalg.eigen import lapack_subset
 from ..core.metrics import match_labels, nmi
 from ..search.heuristics import median_distance
+from ..search.selection import fewest
 from .baselines import (
     ADFT,
     COALA,
@@ -63,17 +65,22 @@ class Comparison:
     Attributes
     ----------
     table : DataFrame
-        One row per method: clusters, quality, silhouette, the overlap with each given clustering, seconds, and a
-        sentence if there is no result.
+        One row per method: clusters, sizes (rows of each cluster, the largest first), quality (how well clusters are
+        separated in all columns, as a share of the best possible separation into as many clusters), silhouette, the
+        overlap with each given clustering, seconds, and a sentence if there is no result. Clusters of a few outliers
+        have a high quality and a high silhouette.
     labels : DataFrame
         One column per method with a result; clusters are matched to those of the first method.
     agreement : DataFrame
         NMI between the methods, and with the given clusterings.
+    conclusion : str
+        Which methods find the same clusters, and which only outliers or what was given.
     """
 
     table: pd.DataFrame
     labels: pd.DataFrame
     agreement: pd.DataFrame
+    conclusion: str
 
 
 def compare(
@@ -203,9 +210,10 @@ def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer])
     measure = _Measure(X)
     table = []
     for name, (labels, seconds, why) in answers.items():
-        row: dict[str, Any] = {"method": name, "clusters": None, "quality": None, "silhouette": None}
+        row: dict[str, Any] = {"method": name, "clusters": None, "sizes": None, "quality": None, "silhouette": None}
         if labels is not None:
-            row |= {"clusters": len(np.unique(labels)), **measure(labels)}
+            sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1]
+            row |= {"clusters": len(sizes), "sizes": ", ".join(map(str, sizes)), **measure(labels)}
         row |= {f"overlap: {g}": None if labels is None else _agreement(labels, c) for g, c in given.items()}
         table.append(row | {"seconds": None if np.isnan(seconds) else seconds, "problem": why})
     found = {name: labels for name, (labels, _, _) in answers.items() if labels is not None}
@@ -216,9 +224,31 @@ def _compare(X: Array, given: dict[str, np.ndarray], answers: dict[str, Answer])
         index=list(everything),
         columns=list(everything),
     )
-    return Comparison(
-        pd.DataFrame(table).astype({"clusters": "Int64"}), pd.DataFrame(found, index=range(len(X))), agreement
-    )
+    labels = pd.DataFrame(found, index=range(len(X)))
+    return Comparison(pd.DataFrame(table).astype({"clusters": "Int64"}), labels, agreement, conclude(labels, agreement))
+
+
+def conclude(labels: pd.DataFrame, agreement: pd.DataFrame) -> str:
+    """Which methods find the same clusters, and which only outliers or what was given."""
+    given = [name for name in agreement.columns if name not in labels.columns]
+    shares = {name: np.bincount(codes) / len(codes) for name, codes in labels.items()}
+    outliers = [name for name, share in shares.items() if share[share > 0].min() < fewest(len(share))]
+    known = [name for name in labels if name not in outliers and (agreement.loc[name, given] > ALTERNATIVE).any()]
+    left = [name for name in labels if name not in (*outliers, *known)]
+    told = []
+    if left:
+        alike = {name: [other for other in left if agreement.loc[name, other] >= DISTINCT] for name in left}
+        most = max(alike.values(), key=len)
+        if len(most) > 1:
+            same = ", ".join(most)
+            told.append(f"{len(most)} of {labels.shape[1]} methods find similar clusters ({same}): start with these.")
+        else:
+            told.append("Every method finds other clusters: none is confirmed by another.")
+    if outliers:
+        told.append(f"Only outliers apart from the other rows: {', '.join(outliers)}; their figures say little.")
+    if known:
+        told.append(f"Similar to what was given: {', '.join(known)}.")
+    return " ".join(told)
 
 
 def _agreement(a: np.ndarray, b: np.ndarray) -> float:

@@ -20,13 +20,13 @@ from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap, nearest, unit_rows
 from ..data.rows import BLOCK_BYTES, STEP, Rows
 from ..data.sums import check_block
-from ..search.obvious import Obvious
+from ..search.obvious import Obvious, reproduced_by
 from ..search.proposals import FIXED
 from ..search.selection import fewest
 from ..search.significance import AssessOptions, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
-from ..search.witnesses import find_witnesses
+from ..search.witnesses import EMPTY_CELLS, find_witnesses
 
 PRIVATE = {"private": True}
 
@@ -208,15 +208,24 @@ class FittedView:
         )
         if found is not None:
             others = () if self.tuning is None else self.tuning.obvious
-            found = found.corrected(self.number, len(self.searched_labels)).with_obvious(self.rule, others)
+            found = replace(found, overlap=self.overlap).corrected_for(self.number).with_obvious(self.rule, others)
         return replace(self, significance=found)
 
     def witnessed(self, others: pd.DataFrame, given: Given, rng: np.random.Generator) -> FittedView:
-        """The same view with the columns that confirm it, among those that were not used."""
+        """The same view with the columns that differ between its clusters, among those that were not used.
+
+        A view that tells only which cells are empty is an obvious group.
+        """
         if self.significance is None:
             return self
         found = find_witnesses(np.asarray(self.labels), others, given, rng=rng)
-        return replace(self, significance=replace(self.significance, witnesses=found))
+        tested = replace(self.significance, witnesses=found)
+        empty = [name for name in others.columns if str(name).startswith(EMPTY_CELLS)]
+        rule = reproduced_by(np.asarray(self.labels), others[empty]) if empty and not tested.is_obvious else None
+        if rule is not None:
+            rule = replace(rule, rule=f"rows with and without {' and '.join(rule.columns)}")
+            tested = tested.with_obvious(rule, tested.obvious)
+        return replace(self, significance=tested)
 
     def coded(self, rows: Rows, given: Any) -> Rows:
         """New rows with the codes of what is given about them, if it is."""

@@ -198,8 +198,6 @@ class Fit:
     def rule(self, labels: np.ndarray, several: bool = True) -> Obvious | None:
         """The columns that reproduce labels of the sample, if there are any; several: more than two may do it."""
         sample = self.sample
-        if self.tuning is None and sample.originals is None:  # X may be standardised: cuts would mean nothing
-            return None
         before = as_they_were(sample.centred, sample.names, sample.originals)
         subspace = None if self.tuning is None else self.tuning.parameters["subspace"]
         if subspace is not None:  # the search left some columns aside, and found the view in the others

@@ -143,8 +143,8 @@ class Found:
         Returns
         -------
         DataFrame
-            cluster, rows, column, level (for categories), inside and outside (the mean, or the share of the level,
-            among the cluster's rows and among all others) and effect (Cohen's d or h).
+            cluster, rows, column, level (for categories), inside and outside (the mean, of dates too, or the share of
+            the level, among the cluster's rows and among all others) and effect (Cohen's d or h).
         """
         rows = [
             {
@@ -152,8 +152,7 @@ class Found:
                 "rows": cluster["rows"],
                 "column": feature["name"],
                 "level": feature["level"],
-                "inside": feature["inside"],
-                "outside": feature["outside"],
+                **{one: (pd.Timestamp if feature["is_date"] else float)(feature[one]) for one in ("inside", "outside")},
                 "effect": feature["effect"],
             }
             for cluster in self.summary["clusters"]

@@ -20,7 +20,7 @@ from ..report.summary import Shown, summarise
 from ..search.significance import Significance
 from ..tables import Recipe, TableEncoder, learn_recipe
 from ..tables.known import as_known, known_again, known_columns
-from ..tables.other_columns import other_columns
+from ..tables.other_columns import empty_cells, other_columns
 from ..tables.readable import readable
 from ..tables.unknown_column import remedy
 from ..tables.values import known_labels
@@ -232,7 +232,7 @@ def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarra
 
 
 def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
-    """The columns of a table that had no part in a model and can confirm it; None if there are none.
+    """The columns of a table that had no part in a model, and which cells of the others are empty; None if neither.
 
     Parameters
     ----------
@@ -245,4 +245,8 @@ def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iter
         The columns that were given, or that name rows.
     """
     aside = model._left_aside()
-    return other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])
+    others = other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])
+    empty = empty_cells(frame, recipe)
+    if not empty.shape[1]:
+        return others
+    return empty if others is None else pd.concat([others, empty], axis=1)

@@ -15,7 +15,7 @@ from .labelling import MOST_LEVELS, collapse, given_labellings
 from .svg import markers, places, scatter
 
 MOST_DRAWN = 800  # points in each of a dozen small plots
-FIGURES = {"clusters": "{:.0f}", "quality": "{:.2f}", "silhouette": "{:.2f}"}
+FIGURES = {"clusters": "{:.0f}", "sizes": "{}", "quality": "{:.2f}", "silhouette": "{:.2f}"}
 
 
 def render_comparison(
@@ -25,6 +25,7 @@ def render_comparison(
     Z: Array,
     given: pd.DataFrame | None = None,
     *,
+    conclusion: str = "",
     name: str = "table",
     command: str | None = None,
 ) -> str:
@@ -38,6 +39,8 @@ def render_comparison(
         Coordinates of the rows in the plots.
     given : DataFrame, optional
         What was given, one column per clustering.
+    conclusion : str
+        As in `altclust.comparison.Comparison`.
     name : str
         The name of the table.
     command : str, optional
@@ -57,6 +60,7 @@ def render_comparison(
         .get_template("comparison.html")
         .render(
             name=name,
+            conclusion=conclusion,
             rows=n,
             given=names,
             methods=[_method(row, names) for row in table.to_dict("records")],

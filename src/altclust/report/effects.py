@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from .sentences import share, text, with_others
+from .sentences import dates_with_others, share, text, with_others
 
 MOST_LEVELS = 30  # of a text column; columns with more are names or identifiers
 QUANTILES = {"low": 0.05, "first": 0.25, "median": 0.5, "third": 0.75, "high": 0.95}
@@ -27,9 +27,11 @@ class ColumnEffect:
     size : array, shape (k,)
         Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined.
     inside, outside : arrays, shape (k,)
-        Mean, or share of the level, among the cluster's rows and among all others.
+        Mean, or share of the level, among the cluster's rows and among all others; of dates, nanoseconds since 1970.
     levels : list of str, optional
         For text, the level with the largest effect in each cluster.
+    is_date : bool
+        Whether the values are dates.
     """
 
     name: str
@@ -37,6 +39,7 @@ class ColumnEffect:
     inside: np.ndarray
     outside: np.ndarray
     levels: list[str] | None = None
+    is_date: bool = False
 
 
 def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[ColumnEffect]:
@@ -56,6 +59,10 @@ def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[Colu
 
 def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> ColumnEffect | None:
     kind = column.dtype
+    if types.is_datetime64_any_dtype(kind):
+        times = column.to_numpy(dtype="datetime64[ns]")
+        numbers = np.where(np.isnat(times), np.nan, times.astype(float))
+        return replace(_of_numbers(name, numbers, codes, k), is_date=True)
     if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind):
         return _of_numbers(name, column.to_numpy(dtype=float, na_value=np.nan), codes, k)
     try:
@@ -109,7 +116,7 @@ def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[
     Returns
     -------
     list of dict
-        name, level (None for numbers), effect, inside, outside, and comparison, the last two as text.
+        name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
     """
     sizes = np.array([effect.size[cluster] for effect in effects])
     order = np.argsort(-np.abs(sizes), kind="stable")[:most]
@@ -119,13 +126,15 @@ def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[
 def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
     inside, outside = float(effect.inside[cluster]), float(effect.outside[cluster])
     level = None if effect.levels is None else effect.levels[cluster]
+    compared = dates_with_others if effect.is_date else with_others
     return {
         "name": effect.name,
         "level": level,
+        "is_date": effect.is_date,
         "effect": round(float(effect.size[cluster]), 3),
         "inside": inside,
         "outside": outside,
-        "comparison": with_others(inside, outside) if level is None else f"{share(inside)} (others {share(outside)})",
+        "comparison": compared(inside, outside) if level is None else f"{share(inside)} (others {share(outside)})",
     }
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
+
+import numpy as np
 
 from ..base.errors import one_line
 
@@ -41,6 +44,20 @@ def with_others(inside: float, outside: float) -> str:
     return "{} (others {})".format(*next((pair for pair in pairs if pair[0] != pair[1]), pairs[0]))
 
 
+def dates_with_others(inside: float, outside: float) -> str:
+    """A mean date and that of all other rows, from nanoseconds since 1970; with the time where it is the same day.
+
+    Examples
+    --------
+    >>> from altclust.report.sentences import dates_with_others
+    >>> dates_with_others(1.6e18, 1.5e18), dates_with_others(1.6e18, 1.60001e18)
+    ('2020-09-13 (others 2017-07-14)', '2020-09-13 12:26 (others 2020-09-13 15:13)')
+    """
+    times = [str(np.datetime64(int(nanoseconds), "ns")).replace("T", " ") for nanoseconds in (inside, outside)]
+    length = 16 if times[0][:10] == times[1][:10] else 10
+    return f"{times[0][:length]} (others {times[1][:length]})"
+
+
 def _decimals(value: float) -> int:
     """Decimals for three significant digits; negative from ten thousand on."""
     if value == 0 or not math.isfinite(value):
@@ -61,6 +78,8 @@ def cell(value: Any) -> str:
     """One cell of a table: numbers nearly in full, text cut, missing cells as a dash."""
     if value is None or value != value:
         return "–"
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "minutes").removesuffix(" 00:00")
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         if value != 0 and not 1e-4 <= abs(value) < 1e12:
             return f"{value:.4g}"
@@ -109,7 +128,8 @@ def describe(feature: dict[str, Any]) -> str:
     """
     size, level = feature["effect"], feature["level"]
     if level is None:
-        return f"{strength(size)}{'higher' if size > 0 else 'lower'} {feature['name']}, {feature['comparison']}"
+        more, less = ("later", "earlier") if feature.get("is_date") else ("higher", "lower")
+        return f"{strength(size)}{more if size > 0 else less} {feature['name']}, {feature['comparison']}"
     return f"{feature['name']} is “{level}” for {feature['comparison']}"
 
 

@@ -18,6 +18,8 @@ from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.solvers import LBFGS
 from ..search.obvious import Obvious, reproduced_by
+from ..search.significance import Significance
+from ..search.verdict import Verdict, judge_untested
 from .agreement import agreement
 from .columns import listed_columns
 from .drawing import as_fitted, axis_name, drawing, drawn_rows, hover_columns
@@ -30,9 +32,7 @@ from .verdict import headline
 
 MOST_FEATURES = 6  # shown for a cluster
 MOST_WEIGHTS = 15  # features in the chart of weights
-PREDICTED = "the clusters of these rows are predicted from a fit to other rows"
-UNTESTED = "significance was not tested"
-TOO_FEW = "too few rows to test significance"
+PREDICTED = "The clusters of these rows are predicted from a fit to other rows."
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         for one in known
     ]
     predicted, keep, values = shown.predicted, shown.keep, shown.values
-    overlap = max(nmis) if nmis else None if predicted else number(model.overlap_)
+    overlap = None if predicted else number(model.overlap_)
+    overlap = max(nmis) if overlap is None and nmis else overlap
     if keep is not None:
         check_length("keep", len(keep), n)
     kept = None if predicted else agreement(model, found.codes, keep)
@@ -143,7 +144,10 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
-    tested = _untested(PREDICTED) if predicted else _significance(model, rule)
+    tested = None if predicted else model._view.significance
+    verdict = Verdict("predicted", PREDICTED)
+    if not predicted:
+        verdict = judge_untested(overlap, rule) if tested is None else tested.judgement
     return {
         "name": text(shown.name),
         "alternative": found.name,
@@ -154,12 +158,12 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             weights,
-            tested,
+            verdict,
             model.status_ == "converged",
             _plain_rule(rule),
             alone,
             measured=any(one.measured is not None for one in known),
-            predicted=predicted,
+            witnesses=[] if tested is None else [witness.sentence for witness in tested.witnesses],
         ),
         "clusters": describe_clusters(found, values),
         "rule": _plain_rule(rule),
@@ -178,7 +182,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         "overlap": overlap,
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
-        "significance": tested,
+        "significance": _significance(tested),
         "certificate": _certificate(model),
         "engine": text(model.engine_),
         "guess_agreement": number(model.guess_agreement_),
@@ -295,32 +299,20 @@ def _plain_rule(rule: Obvious | None) -> dict[str, Any] | None:
     }
 
 
-def _significance(model: Any, rule: Obvious | None) -> dict[str, Any]:
-    significance = model._view.significance
-    if significance is None:
-        return _untested(UNTESTED)
-    if not significance.is_obvious:
-        significance = significance.with_obvious(rule, significance.obvious)
-    witnesses = [asdict(witness) for witness in significance.witnesses]
-    if math.isnan(significance.p_value):
-        return _untested(TOO_FEW) | {"verdict": significance.verdict, "witnesses": witnesses}
-    return {
-        "p_value": float(significance.p_value),
-        "smallest_p": float(significance.smallest_p),
-        "score": float(significance.score),
-        "reference": [float(value) for value in significance.reference],
-        "stability": float(significance.stability),
-        "is_real": bool(significance.is_real),
-        "without_gaps": significance.without_gaps,
-        "verdict": significance.verdict,
+def _significance(found: Significance | None) -> dict[str, Any]:
+    """The figures of a test; all None if there was none, or if there were too few rows."""
+    names = ("p_value", "smallest_p", "score", "stability")
+    witnesses = [] if found is None else [asdict(one) for one in found.witnesses]
+    if found is None or math.isnan(found.p_value):
+        none = dict.fromkeys((*names, "reference", "is_real", "without_gaps"))
+        return none | {"verdict": None if found is None else found.verdict, "witnesses": witnesses}
+    return {name: float(getattr(found, name)) for name in names} | {
+        "reference": [float(value) for value in found.reference],
+        "is_real": found.is_real,
+        "without_gaps": found.without_gaps,
+        "verdict": found.verdict,
         "witnesses": witnesses,
-        "missing": None,
     }
-
-
-def _untested(why: str) -> dict[str, Any]:
-    names = ("p_value", "smallest_p", "score", "reference", "stability", "is_real", "without_gaps", "verdict")
-    return dict.fromkeys(names) | {"witnesses": [], "missing": why}
 
 
 def _certificate(model: Any) -> dict[str, Any] | None:

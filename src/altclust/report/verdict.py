@@ -1,4 +1,4 @@
-"""The verdict: what was found, and whether it is significant, in the same words wherever it is told."""
+"""The first sentence of a result: what was found, and the verdict, in the same words wherever it is told."""
 
 from __future__ import annotations
 
@@ -6,26 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.thresholds import ALTERNATIVE, INDEPENDENT, VERY_SIMILAR
-from ..search.significance import AS_CLEAR, LEVEL, NO_GAPS, SAME_VIEW, STABLE
+from ..search.verdict import Verdict
 from .sentences import listing
 
 MOST_SIZES = 6  # clusters whose sizes are listed
 MOST_WITNESSES = 2  # columns that were not used and are named
-OBVIOUS = "groups of columns with few values are a fact about these columns, not a discovery"
 CARRIED = 0.7  # total weight of the features that are named
-
-BADGES = {
-    "obvious": "Obvious groups",
-    "witnessed": "Confirmed by a column that was not used; no clear gap",
-    "clear": "New and significant",
-    "first": "Significant",
-    "shaky": "Significant, but not stable",
-    "known": "Similar to what was given",
-    "untested": "Significance not tested",
-    "chance": "Not significant",
-    "unstable": "No reproducible clustering",
-    "predicted": "Clusters predicted",
-}
 
 
 def headline(
@@ -33,14 +19,14 @@ def headline(
     overlap: float | None,
     given: Sequence[tuple[str, float]],
     weights: Sequence[dict[str, Any]],
-    significance: dict[str, Any],
+    verdict: Verdict,
     converged: bool,
     rule: dict[str, Any] | None = None,
     alone: bool = True,
     measured: bool = False,
-    predicted: bool = False,
+    witnesses: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The first sentence of the report, of the page and of the terminal.
+    """The first sentences of the report, of the page and of the terminal.
 
     Parameters
     ----------
@@ -52,8 +38,7 @@ def headline(
         What was given, where the names are known.
     weights : sequence of dict
         name and weight of the features, the largest weight first.
-    significance : dict
-        p_value, stability, is_real and without_gaps, None where they are not known, and witnesses, as in the summary.
+    verdict : Verdict
     converged : bool
     rule : dict, optional
         The columns that reproduce the clusters, as in the summary.
@@ -61,41 +46,29 @@ def headline(
         Whether a single column tells the clusters apart.
     measured : bool
         Whether measurements are among what was given.
-    predicted : bool
-        Whether these are other rows than those of the fit.
+    witnesses : sequence of str
+        Sentences about columns that were not used and differ between the clusters.
 
     Returns
     -------
     dict
-        tone (a key of `BADGES`), badge, sentence, and verdict, which is both in one line.
+        tone (a key of `altclust.search.verdict.BADGES`) and badge; found (what was found), why (whether to believe it)
+        and advice (what to do); sentence, which is found and why; and verdict, which is badge and sentence.
     """
-    tone = "predicted" if predicted else _tone(overlap, significance, rule)
     carried = _main_features(weights, alone) if rule is None else rule["phrase"]
-    parts = [_clusters(sizes), *_novelty(overlap, given, "overlap" if measured else "NMI"), carried]
-    sentence = f"{', '.join(parts)}; {OBVIOUS if tone == 'obvious' else _significance(significance)}."
-    sentence = " ".join([sentence, *(witness["sentence"] for witness in significance["witnesses"][:MOST_WITNESSES])])
-    if not converged:
-        sentence += " The solver did not converge."
-    return {"tone": tone, "badge": BADGES[tone], "sentence": sentence, "verdict": f"{BADGES[tone]}: {sentence}"}
-
-
-def _tone(overlap: float | None, significance: dict[str, Any], rule: dict[str, Any] | None) -> str:
-    p_value, stability = significance["p_value"], significance["stability"]
-    if rule is not None and rule["few_valued"]:
-        return "obvious"
-    if significance["is_real"] is False:
-        if stability is not None and stability < SAME_VIEW:  # what a column confirms must be there in other rows
-            return "unstable"
-        return "witnessed" if significance["witnesses"] else "chance"
-    if overlap is not None and overlap > ALTERNATIVE:
-        return "known"
-    if p_value is None:
-        return "untested"
-    if p_value > LEVEL:
-        return "witnessed"
-    if stability < STABLE:
-        return "shaky"
-    return "first" if overlap is None else "clear"
+    found = f"{', '.join([_clusters(sizes), *_novelty(overlap, given, 'overlap' if measured else 'NMI'), carried])}."
+    told = [verdict.why] if verdict.tone != "obvious" else []
+    why = " ".join([*told, *witnesses[:MOST_WITNESSES], *([] if converged else ["The solver did not converge."])])
+    sentence = f"{found} {why}".strip()
+    return {
+        "tone": verdict.tone,
+        "badge": verdict.badge,
+        "found": found,
+        "why": why,
+        "advice": verdict.advice,
+        "sentence": sentence,
+        "verdict": f"{verdict.badge}: {sentence}",
+    }
 
 
 def _clusters(sizes: Sequence[int]) -> str:
@@ -141,16 +114,3 @@ def _main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
     if len(weights) <= 3 or held >= 0.5:
         return f"based mostly on {listing(top)}"
     return f"based on many columns, most on {listing(top)}"
-
-
-def _significance(significance: dict[str, Any]) -> str:
-    p_value, stability = significance["p_value"], significance["stability"]
-    if p_value is None:
-        return significance["missing"]
-    if stability < SAME_VIEW:
-        return f"halves of the rows give other clusters (NMI {stability:.2f})"
-    if p_value > LEVEL:
-        return NO_GAPS if significance["without_gaps"] else AS_CLEAR
-    if stability < STABLE:
-        return "significant, but cluster borders differ between halves of the rows"
-    return "significant and stable"

@@ -2,12 +2,14 @@
 
 Within every given cluster, columns keep their own values or a smooth distribution with one peak, and their correlations
 (a Gaussian copula). So what remains is what marginals, correlations and the given clusters explain; a clustering beyond
-that is not in these rows. A column with few values keeps them: its groups are a fact about that column, not a view.
+that is not in these rows. A column with few values keeps them: its groups are a fact about that column, not a view. For
+the same reason a value that is far more frequent than its neighbours, such as no purchases, keeps its share.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -18,6 +20,8 @@ from ..base.backend import Array
 
 FEW_VALUES = 10  # distinct values, below which a column keeps its values
 ATOM = 0.25  # share of equal values, above which it does
+STANDS_OUT = 0.05  # share of a value that is twice as frequent as both its neighbours, above which it stays as it is
+ON_ELLIPSE = 1e-6  # relative distance of two columns from an ellipse, up to which they are on it
 MODES = 15  # places of the peak that are tried
 COARSE = 6  # sorted values that count as one
 SMALL_CELL = 20  # rows of a given cluster, below which it is pooled with others
@@ -41,12 +45,18 @@ class Marginal:
         kinds, counts = np.unique(values, return_counts=True)
         if len(kinds) < FEW_VALUES or counts.max() > ATOM * len(values):
             return cls(np.sort(values), smooth=False)
-        tied = len(kinds) < len(values)
+        beside = np.maximum(np.append(counts[1:], 0), np.append(0, counts[:-1]))
+        kept = np.isin(values, kinds[(counts > STANDS_OUT * len(values)) & (counts > 2 * beside)])
+        if kept.mean() > 0.5:
+            return cls(np.sort(values), smooth=False)
+        alone, values = values[kept], values[~kept]
+        tied = len(np.unique(values)) < len(values)
         if tied:  # spread equal values over the space between neighbours, and round afterwards
             edges = np.concatenate([kinds[:1], (kinds[1:] + kinds[:-1]) / 2, kinds[-1:]])
             places = np.searchsorted(kinds, values)
             values = rng.uniform(edges[places], edges[places + 1])
-        return cls(one_peak(np.sort(values)), smooth=True, lattice=kinds if tied else None)
+        quantiles = np.sort(np.concatenate([one_peak(np.sort(values)), alone]))
+        return cls(quantiles, smooth=True, lattice=kinds if tied else None)
 
     def draw(self, normal: Array) -> Array:
         """Values in the order of normal scores, shape (draws, n)."""
@@ -115,6 +125,7 @@ class NullRows:
             R = (n * own + (d + SHRINKAGE) * pooled) / (n + d + SHRINKAGE)
             factor = np.linalg.cholesky(R + 1e-6 * np.eye(d))
             self.cells.append((rows, factor, [Marginal.fit(column, rng) for column in left[rows].T]))
+        self.circles = [(i, j, X[:, [i, j]]) for i, j in _circles(X)]
 
     def draw(self, draws: int, rng: np.random.Generator) -> Array:
         """New rows in the cells of the old ones, shape (draws, n, d)."""
@@ -123,7 +134,22 @@ class NullRows:
             normal = rng.standard_normal((draws, len(rows), len(factor))) @ factor.T
             for j, marginal in enumerate(marginals):
                 found[:, rows, j] = marginal.draw(normal[:, :, j])
-        return found + self.means
+        found += self.means
+        for i, j, pairs in self.circles:
+            found[:, :, [i, j]] = pairs[np.argsort(rng.random(found.shape[:2]), axis=1)]
+        return found
+
+
+def _circles(X: Array) -> list[tuple[int, int]]:
+    """Pairs of columns that lie on an ellipse: the sine and the cosine of an hour or of a direction."""
+    many = [j for j, column in enumerate(X.T) if len(np.unique(column)) >= FEW_VALUES]
+    found: list[tuple[int, int]] = []
+    for i, j in combinations(many, 2):
+        terms = np.column_stack([X[:, i] ** 2, X[:, j] ** 2, X[:, i], X[:, j]])
+        weights = np.linalg.lstsq(terms, np.ones(len(X)), rcond=None)[0]
+        if np.all(weights[:2] > 0) and np.abs(terms @ weights - 1).max() < ON_ELLIPSE:
+            found.append((i, j))
+    return found
 
 
 def _correlations(scores: Array) -> Array:

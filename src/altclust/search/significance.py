@@ -27,19 +27,14 @@ from .null_views import null_in_columns, null_in_directions
 from .obvious import Obvious
 from .proposals import ALTERNATED, FIXED, Proposal, fit_proposal
 from .screening import WIDE
+from .serial import block_length, block_split
 from .spec import SearchSpec
 from .trials import Trial
+from .verdict import FEWEST_ROWS, REAL, ROWS_PER_CLUSTER, Verdict, judge
 from .witnesses import Witness
 
-FEWEST_ROWS = 60  # below, halves are too small
-ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
-WEAK_ROWS = 100  # below, real clusters are often not significant
-LEVEL = 0.05
-STABLE = 0.8  # stability
 NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
-NO_GAPS, AS_CLEAR = "there is no gap between neighbouring clusters", "rows without clusters look as clear"
 STARTS = ("residual", "whitened")  # of simple fits that may find a view again
-SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
 
 
 @dataclass(frozen=True)
@@ -77,8 +72,16 @@ class Significance:
         Minus the log of the normalised cut, in one of the tests.
     reference : array
         The same of rows without clusters.
-    verdict : str
-        One sentence on significance and one on stability.
+    rows : int
+        Rows of the test: at most 400, or more if there are many clusters.
+    without_gaps : bool
+        Whether the p-value is that of gaps between neighbouring clusters, because it is the larger one.
+    block : int
+        Rows of a block, if consecutive rows are alike and halves are made of blocks; otherwise 0.
+    views : int
+        The number of views for which the p-value is corrected.
+    overlap : float
+        The largest overlap with what was given; NaN if nothing was.
     witnesses : tuple of Witness
         Columns that were not used and that nevertheless differ between the clusters; empty where no other columns were
         passed to `KDAC.assess_significance`.
@@ -86,8 +89,6 @@ class Significance:
         Clusterings that columns with few values reproduce, which the search found and left aside.
     is_obvious : bool
         Whether this view is one of them, because nothing else was found.
-    without_gaps : bool
-        Whether the p-value is that of gaps between neighbouring clusters, because it is the larger one.
     """
 
     p_value: float
@@ -95,38 +96,44 @@ class Significance:
     stability: float
     score: float
     reference: Array
-    verdict: str
+    rows: int
+    without_gaps: bool = False
+    block: int = 0
+    views: int = 1
+    overlap: float = float("nan")
     witnesses: tuple[Witness, ...] = ()
     obvious: tuple[Obvious, ...] = ()
     is_obvious: bool = False
-    without_gaps: bool = False
+
+    @property
+    def judgement(self) -> Verdict:
+        """The verdict in parts: its tone, the reason, and what to do."""
+        return judge(self)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a few words, and the reason."""
+        return str(self.judgement)
 
     @property
     def is_real(self) -> bool:
-        """Whether it is significant at level 0.05 or has a decisive witness, halves show it, and it is not obvious."""
-        p_value = 0.0 if any(witness.decisive for witness in self.witnesses) else self.p_value
-        return is_real(p_value, self.stability) and not self.is_obvious
-
-    def corrected(self, number: int, n: int) -> Significance:
-        """The same for view number so and so of a sequence, of n rows: p-values are multiplied (Bonferroni)."""
-        if number == 1 or np.isnan(self.p_value):
-            return self
-        p_value, smallest = min(1.0, number * self.p_value), min(1.0, number * self.smallest_p)
-        verdict = words(p_value, smallest, self.stability, n, self.without_gaps)
-        return replace(
-            self, p_value=p_value, smallest_p=smallest, verdict=f"{verdict} p is corrected for {number} views."
-        )
+        """Whether the verdict is that the clusters exist: p ≤ 0.05, halves show them, and they are not obvious."""
+        return self.judgement.tone in REAL
 
     def with_obvious(self, rule: Obvious | None, others: Sequence[Obvious]) -> Significance:
         """The same with the obvious groups that the search left aside, and with the rule of this view if it has one."""
         if rule is None or not rule.few_valued:
             return replace(self, obvious=tuple(others))
-        first = f"Not a discovery: these clusters are {rule.phrase}."
         rest = tuple(one for one in others if one.columns != rule.columns)
-        return replace(self, obvious=(rule, *rest), is_obvious=True, verdict=first)
+        return replace(self, obvious=(rule, *rest), is_obvious=True)
+
+    def corrected_for(self, views: int) -> Significance:
+        """The same as that of the last of so many views, by Bonferroni's rule."""
+        p_value, smallest = (min(1.0, views * p / self.views) for p in (self.p_value, self.smallest_p))
+        return replace(self, p_value=p_value, smallest_p=smallest, views=views)
 
     def __str__(self) -> str:
-        return " ".join([self.verdict, *map(str, self.witnesses)])
+        return " ".join([self.verdict, self.judgement.advice, *map(str, self.witnesses)])
 
 
 def assess(
@@ -162,15 +169,16 @@ def assess(
     """
     n, k = len(spec.X), spec.fixed.n_clusters or 2
     if k < 2 or n < fewest_rows(k):
-        return untested(n, k)
+        return untested(n)
     rows = np.sort(rng.permutation(n)[: max(options.rows, fewest_rows(k))])
     spec, labels = spec.take(rows), labels[rows]
     if spec.X.shape[1] > WIDE:  # as many correlations as columns could not be estimated
         spec = replace(spec, X=row_space(spec.X)[0])
     cells = cells_of(spec)
+    block = block_length(spec.X, cells, labels)
     tests = []
     for _ in range(options.splits):
-        half = split(cells, rng)
+        half = block_split(len(cells), block, rng) if block else split(cells, rng)
         tests += [(half, ~half), (~half, half)]
     seeds = rng.integers(2**31, size=len(tests))
     answers: list[Answer] = []
@@ -181,7 +189,7 @@ def assess(
         answers.append(answer)
         if progress is not None and progress(Progress("test", len(answers), len(tests))):
             return None
-    return _combined(answers, len(labels), options.draws)
+    return replace(_combined(answers, len(labels), options.draws), block=block)
 
 
 class Answer(NamedTuple):
@@ -199,10 +207,9 @@ def fewest_rows(k: int) -> int:
     return max(FEWEST_ROWS, ROWS_PER_CLUSTER * k)
 
 
-def untested(n: int, k: int) -> Significance:
+def untested(n: int) -> Significance:
     """The answer where rows are too few to split."""
-    verdict = f"Too few rows to test: {n} for {k} cluster(s); the test needs at least {fewest_rows(k)}."
-    return Significance(np.nan, np.nan, np.nan, np.nan, np.array([]), verdict)
+    return Significance(np.nan, np.nan, np.nan, np.nan, np.array([]), n)
 
 
 def _test(
@@ -257,29 +264,6 @@ def _combined(answers: list[Answer], n: int, draws: int) -> Significance:
     p_value = float(np.median(told)) if without_gaps else p_value
     stability = float(np.mean([answer.agreement for answer in answers]))
     middle = answers[int(np.argsort(p)[len(p) // 2])]
-    verdict = words(float(p_value), smallest, stability, n, without_gaps)
-    found = Significance(float(p_value), smallest, stability, middle.score, middle.reference, verdict)
-    return replace(found, without_gaps=without_gaps)
-
-
-def is_real(p_value: float, stability: float) -> bool:
-    """Whether a view counts as significant."""
-    return bool(p_value <= LEVEL and stability >= SAME_VIEW)
-
-
-def words(p_value: float, smallest: float, stability: float, n: int, without_gaps: bool = False) -> str:
-    """One sentence on significance and one on stability."""
-    chance = f"p ≤ {smallest:.2g}" if p_value <= smallest * 1.001 else f"p = {p_value:.2g}"
-    again = f"NMI {stability:.2f} with the clusters that halves of the rows give"
-    weak = f" With {n} rows, real clusters are often missed." if n < WEAK_ROWS else ""
-    if is_real(p_value, stability):
-        first = f"Significant: rows without clusters rarely look this clear ({chance})."
-    elif stability < SAME_VIEW:
-        return (
-            f"No reproducible clustering: halves of the rows give other clusters (NMI {stability:.2f}, {chance}).{weak}"
-        )
-    else:
-        why = NO_GAPS if without_gaps else AS_CLEAR
-        first = f"Not significant: {why} ({chance}).{weak}"
-    kind = "Stable" if stability >= STABLE else "Partly stable"
-    return f"{first} {kind}: {again}."
+    return Significance(
+        float(p_value), smallest, stability, middle.score, middle.reference, n, without_gaps=without_gaps
+    )

@@ -1,6 +1,8 @@
 """Witnesses of a view: columns that had no part in the clustering, and that nevertheless differ between its clusters.
 
-A column that follows the given clusters says nothing about a view: so the labels are permuted within given clusters.
+A column that follows the given clusters says nothing about a view: so the labels are permuted within given clusters. A
+witness says what clusters may mean, not that they exist: any half of one cloud differs in a column that is correlated
+with it.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ MOST_DRAWS = 20_000
 MOST_ROWS = 2000  # a sample is enough
 MOST_VALUES = 30  # of a column of text; columns with more are names
 AGREES = 0.3  # Cramér's V, or η, from which a column agrees with clusters: a medium effect
-DECIDES = 0.7  # Cramér's V, from which the clusters are nearly the categories of a column
+EMPTY_CELLS = "empty cells of "  # how the names of columns begin that say which cells are missing
 LONGEST = 80  # characters of a name or a value
 
 
@@ -45,17 +47,13 @@ class Witness:
     effect : float
         Within the given clusters: Cramér's V of a column of categories, η² of the ranks of a column of numbers.
     sentence : str
-        Such as "Agrees with sex, which was not used: 91 % against 19 % female."
-    decisive : bool
-        Whether the clusters are nearly the categories of the column, with a V of at least 0.7. Groups that are so far
-        apart are clusters, even if no gap shows between them.
+        Such as "Also differs in sex, which was not used: 91 % against 19 % female."
     """
 
     column: str
     p_value: float
     effect: float
     sentence: str
-    decisive: bool = False
 
     def __str__(self) -> str:
         return self.sentence
@@ -97,7 +95,7 @@ def find_witnesses(
     draws = min(max(DRAWS, 2 * int(len(columns) / LEVEL)), MOST_DRAWS)
     p_values = holm(_p_values(codes, cells, columns, draws, rng))
     found = [
-        Witness(column.name, float(p), column.effect, column.sentence, column.categories and column.effect >= DECIDES)
+        Witness(column.name, float(p), column.effect, column.sentence)
         for column, p in zip(columns, p_values, strict=True)
         if p <= LEVEL and column.effect >= (AGREES if column.categories else AGREES**2)
     ]
@@ -158,7 +156,8 @@ def _tested(name: str, cells: pd.Series, codes: np.ndarray, given: np.ndarray) -
         weights = 1 / sizes[None]
         scale = float(np.sum(features**2)) or 1.0
         said = _middles(cells, codes)
-    column = _Tested(name, features, weights, 0.0, categories, f"Agrees with {name}, which was not used: {said}.")
+    unused = "" if name.startswith(EMPTY_CELLS) else ", which was not used"
+    column = _Tested(name, features, weights, 0.0, categories, f"Also differs in {name}{unused}: {said}.")
     share = min(column.statistic(features.T @ member) / scale, 1.0)
     return column._replace(effect=float(np.sqrt(share) if categories else share))
 

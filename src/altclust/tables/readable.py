@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from .column_types import LEVELLED, MEASURED, column_type
+from .dates import times_of
 from .recipe import Recipe
 from .values import NO_ANSWER, labels
 
@@ -14,7 +15,7 @@ MOST_LEVELS = 30  # of a text column that describes rows
 
 
 def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
-    """The columns that describe rows: numbers as numbers, text of a few values as text, no identifiers, nothing else.
+    """The columns that describe rows: numbers, dates, and text of a few values; no identifiers, nothing else.
 
     Parameters
     ----------
@@ -31,13 +32,15 @@ def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
         if str(name) in hidden:
             continue
         if str(name) in used and kind in MEASURED:
-            columns[str(name)] = used[str(name)].numbers(cells)
+            numbers = used[str(name)].numbers(cells)
+            columns[str(name)] = times_of(numbers) if kind == "date" else numbers
             continue
         typed = column_type(cells, wanted=kind if kind in LEVELLED else None)
         if kind is None and typed.kind == "identifier":
             continue
         if typed.numerals is not None:
-            columns[str(name)] = typed.numerals.values
+            numbers = typed.numerals.values
+            columns[str(name)] = times_of(numbers) if typed.kind == "date" else numbers
         elif 1 < typed.distinct + (typed.missing > 0) <= MOST_LEVELS and typed.distinct:
             columns[str(name)] = labels(cells).fillna(NO_ANSWER).to_numpy()
     return pd.DataFrame(columns, index=frame.index)

@@ -98,16 +98,17 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     figures = only_view(folder / "views")
     assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
-    assert set(figures["significance"]) == {"p_value", "smallest_p", "stability", "verdict", "witnesses"}
+    assert set(figures["significance"]) == {"p_value", "smallest_p", "stability", "is_real", "verdict", "witnesses"}
     assert figures["significance"]["p_value"] <= 0.05
     assert figures["significance"]["witnesses"] == []  # what was dropped appears nowhere
     assert "truth" not in done.stdout
-    assert done.stdout.index("clusters") < done.stdout.index("significance")
-    assert words(figures["significance"]["verdict"]) in words(done.stdout)
+    assert done.stdout.index("clusters") < done.stdout.index("verdict") < done.stdout.index("quality")
+    assert words(figures["advice"]) in words(done.stdout)
     assert words(figures["verdict"]) in words(done.stdout)
     badge, sentence = figures["badge"], figures["verdict"].removeprefix(f"{figures['badge']}: ")
+    found = sentence.partition(". ")[0] + "."
     shown = unescape((folder / "views" / "report.html").read_text()).replace("\u00a0", " ")
-    assert f'<p class="badge">{badge}</p>\n  <p class="sentence">{sentence}</p>' in shown
+    assert f'<p class="badge">{badge}</p>\n  <p class="sentence">{found}</p>' in shown
     assert words(figures["reasons"]) in words(done.stdout)
     assert (folder / "views" / "alternative.png").read_bytes().startswith(b"\x89PNG")
     assert len(KDAC.load(folder / "views" / "alternative.npz").labels_) == N

@@ -93,6 +93,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         found.agreement,
         _places(task.study.X.to_numpy(), given),
         task.study.given,
+        conclusion=found.conclusion,
         name=task.table.name,
         command=command_line(again=True),
     )
@@ -103,6 +104,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         "table": task.table.name,
         "command": command_line(),
         "methods": rows,
+        "conclusion": found.conclusion,
         "agreement": found.agreement.astype(object).where(found.agreement.notna(), None).to_dict(),
     }
     with writing(task, FILES) as files:
@@ -124,7 +126,7 @@ def _places(X: np.ndarray, given: Given) -> np.ndarray:
 
 def _show(found: Comparison, task: Task) -> None:
     overlaps = [column for column in found.table.columns if column.startswith("overlap: ")]
-    columns = ["method", "clusters", "quality", "silhouette", *overlaps, "seconds"]
+    columns = ["method", "sizes", "quality", "silhouette", *overlaps, "seconds"]
     table = Table(*(plain(column) for column in columns), title="What each method found")
     rows = found.table.to_dict("records")
     for row in rows:
@@ -135,12 +137,14 @@ def _show(found: Comparison, task: Task) -> None:
     for row in rows:
         if row["problem"]:
             console.print(printable(f"{row['method']}: {row['problem']}"), markup=False, highlight=False)
-    if overlaps:
-        console.print("Overlap: NMI with the given column, from 0 (independent) to 1 (the same).")
+    told = ["Quality: how well the clusters are separated in all columns, as a share of the best possible (HSIC)."]
+    told += ["Overlap: NMI with the given column, from 0 (independent) to 1 (the same)."] if overlaps else []
+    for sentence in (*told, found.conclusion):
+        console.print(sentence, markup=False, highlight=False)
     console.print(
         f"Report: {task.out / 'comparison.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
     )
 
 
-def _shown(value: float, column: str) -> str:
-    return "–" if pd.isna(value) else f"{value:.0f}" if column == "clusters" else f"{value:.2f}"
+def _shown(value: Any, column: str) -> str:
+    return "–" if pd.isna(value) else str(value) if column == "sizes" else f"{value:.2f}"

@@ -211,13 +211,11 @@ def show_answer(figures: dict[str, Any], view: View, given: pd.DataFrame | None)
         table.add_row("", f"NMI with earlier views: {earlier}")
     if figures["agreement"] is not None:
         table.add_row("agreement", plain(figures["agreement"]))
-    table.add_row("weights", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
+    table.add_row("columns", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
     for sentence in figures["descriptions"]:
         table.add_row("", plain(sentence))
     if view.variants:
         table.add_row("", f"Nearly as clear with {' or '.join(map(str, view.variants))} clusters.")
-    if figures["reasons"] is not None:
-        table.add_row("search", plain(figures["reasons"]))
     Console().print(table)
 
 
@@ -227,6 +225,7 @@ def show_result(figures: dict[str, Any], task: Task) -> None:
     for number, view in enumerate(figures["views"], 1):
         table = Table(show_header=False)
         table.add_row(f"view {number}", plain(view["verdict"]))
+        table.add_row("what to do", plain(view["advice"]))
         if view["rule"] is not None:
             table.add_row("rule", plain(view["rule"]))
         if view["left_out"] is not None:
@@ -234,9 +233,14 @@ def show_result(figures: dict[str, Any], task: Task) -> None:
         tested = view["significance"] or {"witnesses": []}
         for witness in tested["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
             table.add_row("", plain(witness["sentence"]))
-        if view["certificate"] is not None:
-            table.add_row("solver check", view["certificate"]["verdict"])
         console.print(table)
+        method = Table(title="Method", show_header=False)
+        method.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
+        if view["reasons"] is not None:
+            method.add_row("search", plain(view["reasons"]))
+        if view["certificate"] is not None:
+            method.add_row("solver check", view["certificate"]["verdict"])
+        console.print(method)
     rejected = figures["rejected"]
     if rejected is not None:
         shown = f"Nothing more that is significant. View {len(figures['views']) + 1}: {rejected['verdict']}"

@@ -92,12 +92,12 @@ class Live:
     def update(self, now: Progress) -> bool:
         """Callback of everything that takes time."""
         if now.stage == "fit":
-            self.count = f", round {now.done}"
-            self.bar.update(self.task, description="Refining", total=None, figures=f"round {now.done}{_figures(now)}")
+            self.count = f", step {now.done}"
+            self.bar.update(self.task, description="Refining", total=None, figures=f"step {now.done}{_figures(now)}")
         else:
             self.count = f", {now.done} of {now.total}"
             name = COMPARING if now.stage == "test" else None
-            figures = "" if math.isnan(now.objective) else f"best so far{_figures(now)}"
+            figures = "" if math.isnan(now.overlap) else f"best so far{_figures(now)}"
             self.bar.update(self.task, description=name, completed=now.done, total=now.total, figures=figures)
         self._tell()
         return self.interrupted
@@ -112,8 +112,7 @@ class Live:
 
 
 def _figures(now: Progress) -> str:
-    new = "" if math.isnan(now.overlap) else f", overlap {now.overlap:.3f}"
-    return f": objective {now.objective:.3f}{new}"
+    return "" if math.isnan(now.overlap) else f": overlap {now.overlap:.2f} with what is given"
 
 
 def start_searchers(jobs: int) -> None:

@@ -48,7 +48,7 @@ def column_charts(study: Exploration, summary: dict[str, Any]) -> list[ColumnCha
 
 def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
     """Two columns of numbers against each other, coloured by cluster; rows without both are left out."""
-    numbers = np.column_stack([first.to_numpy(dtype=float), second.to_numpy(dtype=float)])
+    numbers = np.column_stack([_numbers(first), _numbers(second)])
     there = np.isfinite(numbers).all(axis=1)
     places = positions(numbers[there])
     figure = go.Figure()
@@ -56,7 +56,13 @@ def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence
         members = codes[there] == code
         number, shape = mark(code)
         look = {"color": ANY_PAGE[number], "symbol": SYMBOLS[shape], "size": 4}
-        figure.add_scatter(x=places.x[members], y=places.y[members], mode="markers", marker=look, hoverinfo="skip")
+        figure.add_scatter(
+            x=_axis(first, places.x[members]),
+            y=_axis(second, places.y[members]),
+            mode="markers",
+            marker=look,
+            hoverinfo="skip",
+        )
     x, y = text(first.name), text(second.name)
     label = f"Rows by {x} and {y}, with the new clusters as colours."
     return ColumnChart(_small(figure, for_plotly(x), for_plotly(y)), label, _note(first.index[there], places))
@@ -64,13 +70,13 @@ def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence
 
 def boxes(cells: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
     """One column of numbers, a box for each cluster."""
-    numbers = cells.to_numpy(dtype=float)
+    numbers = _numbers(cells)
     there = np.isfinite(numbers)
     values, far = framed(numbers[there])
     figure = go.Figure()
     for code, name in enumerate(names):
         colour = ANY_PAGE[mark(code)[0]]
-        inside = values[codes[there] == code]
+        inside = _axis(cells, values[codes[there] == code])
         figure.add_box(
             y=inside, name=for_plotly(name), marker={"color": colour, "size": 3}, line={"width": 1.5}, hoverinfo="y"
         )
@@ -101,6 +107,19 @@ def shares(cells: pd.Series, levels: Sequence[str], codes: np.ndarray, names: Se
         xaxis=ticks, yaxis_tickformat=".0%"
     )
     return ColumnChart(figure, f"Bars: the share of each value of {text(cells.name)} in each new cluster.")
+
+
+def _numbers(cells: pd.Series) -> np.ndarray:
+    """The values as numbers; dates as nanoseconds since 1970, NaN where missing."""
+    if not pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return cells.to_numpy(dtype=float)
+    times = cells.to_numpy(dtype="datetime64[ns]")
+    return np.where(np.isnat(times), np.nan, times.astype(float))
+
+
+def _axis(cells: pd.Series, numbers: np.ndarray) -> Any:
+    """Numbers as the chart shows them: those of dates as dates."""
+    return pd.to_datetime(numbers) if pd.api.types.is_datetime64_any_dtype(cells.dtype) else numbers
 
 
 def _note(index: pd.Index, places: Positions) -> str:

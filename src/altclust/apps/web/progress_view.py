@@ -52,5 +52,5 @@ def sentence(progress: Progress, ahead: int) -> str:
     if progress.stage == "waiting":
         return f"Waiting: {ahead} searches are first." if ahead else "Waiting: this search is next."
     if progress.stage == "fit":
-        return f"{SAYS['fit']}: round {progress.done}, objective {progress.objective:.3f} (minimised)."
+        return f"{SAYS['fit']}: step {progress.done}, usually a few dozen."
     return f"{SAYS[progress.stage]}: {progress.share:.0%} done."

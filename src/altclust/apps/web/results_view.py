@@ -36,7 +36,10 @@ def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> N
     with st.container(horizontal=True, vertical_alignment="center"):
         _verdict(session, view, summary)
         _choose_view(session, pool, study)
-    st.html(paragraph(summary["headline"]["sentence"], "1.1rem"))
+    headline, testing = summary["headline"], session.is_testing(view)
+    st.html(paragraph(headline["found" if testing else "sentence"], "1.1rem"))
+    if not testing:
+        st.html(paragraph(headline["advice"]))
     for warning in view.warnings:
         st.warning(warning)
     compare(session, study, view, summary)
