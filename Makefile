@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-EXTRAS := app,dask,excel,parquet
+EXTRAS := app,dask,excel,parquet,proof
 
 .PHONY: demo test coverage lint docs bench scale quality load nightly oldest lock audit release clean
 

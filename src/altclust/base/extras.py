@@ -10,6 +10,7 @@ from .errors import InputError
 EXTRA_OF = {  # the extra of pyproject.toml that has the library
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib", "plotly", "rich", "streamlit", "typer"), "app"),
     "dask": "dask",
+    "flint": "proof",
     "openpyxl": "excel",
     "pyarrow": "parquet",
     "torch": "torch",

@@ -13,6 +13,7 @@ from ..base.backend import Array
 from .embedding import NOISE
 from .kernels import Gaussian
 from .problem import Gamma, KernelEngine, KernelObjective, Objective, Problem
+from .proof import Proof, prove
 from .reduced import ReducedObjective
 from .solvers import first_order_residual
 from .solvers.newton import riemannian_hessian
@@ -20,6 +21,7 @@ from .solvers.newton import riemannian_hessian
 STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
 FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed, and after which Lanczos restarts
 PAIRS = 5e8  # kernel values that all Hessian products may compute, so that the time is bounded
+FIXED_ONLY = "Not attempted: proofs are about the W problem of an alternation with a Gaussian kernel, U and D fixed."
 FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
 
@@ -59,6 +61,13 @@ class Certificate:
         directions that were found; NaN if all rows were fitted.
     second_agreement : float
         NMI between the labels of the second sample and those that a fit of it gives; NaN if all rows were fitted.
+    proved : bool
+        Whether it is proved in ball arithmetic that the W problem has a strict local minimum near W (extra `proof`).
+    proof : str
+        What is proved, or why not, in a sentence.
+    minimum_radius, minimum_distance : float
+        Within which radius that minimum is the only stationary point, and how far W is from it at most, as tangents
+        of angles; NaN if nothing is proved.
     """
 
     residual: float
@@ -74,6 +83,10 @@ class Certificate:
     sample_cost: float = float("nan")
     second_cost: float = float("nan")
     second_agreement: float = float("nan")
+    proved: bool = False
+    proof: str = ""
+    minimum_radius: float = float("nan")
+    minimum_distance: float = float("nan")
 
     @property
     def theorem_holds(self) -> bool:
@@ -136,7 +149,15 @@ def _certify(
         verdict += (
             f" U is one of many equally good embeddings, because its eigenvalues are tied at k = {problem.n_clusters}."
         )
-    return Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
+    proof = Proof(False, FIXED_ONLY) if reduced is not None or not gaussian else prove(engine.X, sigma, gamma, W)
+    found = Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
+    return replace(
+        found,
+        proved=proof.proved,
+        proof=proof.reason,
+        minimum_radius=proof.radius,
+        minimum_distance=proof.distance,
+    )
 
 
 def _cluster_eigengap(eigenvalues: Array, columns: int) -> float:
