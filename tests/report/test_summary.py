@@ -133,7 +133,7 @@ def test_loaded_model_says_what_was_not_computed(data, tmp_path):
 
 def test_significance_is_told(data):
     model = KDAC(2, sigma=1.0, n_components=2, random_state=0).fit(data.X[:60], data.given[:60])
-    assert summarise(model, data.X[:60], data.given[:60])["significance"]["missing"] == "significance was not tested"
+    assert summarise(model, data.X[:60], data.given[:60])["headline"]["badge"] == "Significance not tested"
     model.assess_significance()
     sure = summarise(model, data.X[:60], data.given[:60])["significance"]
     assert sure["verdict"] == model.significance_.verdict
