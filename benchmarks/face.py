@@ -11,6 +11,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,15 +45,8 @@ def seconds(run: Callable[[], Any], times: int) -> float:
 
 def refit(model: KDAC, X: pd.DataFrame, given: pd.Series, weight: float) -> KDAC:
     """The fit that a move of the web app's slider triggers."""
-    return KDAC(
-        model.n_clusters_,
-        n_components=model.n_components_,
-        sigma=model.sigma_,
-        subtract_given=model.subtract_given_,
-        novelty_weight=weight,
-        init=model.components_.T,
-        random_state=0,
-    ).fit(X, given)
+    settings = replace(model.settings_, novelty_weight=weight, pull=None, subspace=None, init=model.components_.T)
+    return KDAC(settings=settings, random_state=0).fit(X, given)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from rich.console import Console
@@ -17,7 +17,7 @@ from rich.table import Table
 from sklearn.cluster import SpectralClustering
 from sklearn.preprocessing import StandardScaler
 
-from altclust import KDAC
+from altclust import KDAC, Settings
 from altclust.base import parallel
 from altclust.core.metrics import nmi
 from altclust.datasets import load_moons_noise, moons, views
@@ -29,12 +29,12 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0)  # σ over the median distance
 
 @dataclass(frozen=True)
 class Set:
-    """Rows, the given clustering, and KDAC's parameters."""
+    """Rows, the given clustering, and KDAC's settings."""
 
     name: str
     X: np.ndarray
     given: np.ndarray
-    parameters: dict
+    settings: Settings
 
 
 def noisy_moons(X: np.ndarray) -> np.ndarray:
@@ -44,21 +44,21 @@ def noisy_moons(X: np.ndarray) -> np.ndarray:
 
 
 def sets(files: bool) -> list[Set]:
-    moon = {"n_clusters": 2, "n_components": 3, "sigma": 0.1, "novelty_weight": 1.0, "scaling": "paper"}
-    noisy = moon | {"n_components": 6, "sigma": 0.2, "novelty_weight": 0.1}
+    moon = Settings(2, 3, 0.1, 1.0, scaling="paper")
+    noisy = replace(moon, n_components=6, sigma=0.2, novelty_weight=0.1)
     if files:
         task, faces, large = load_task("Moon"), load_task("Faces"), load_moons_noise(1000)
         return [
             Set("Moon", task.X, task.given, moon),
             Set("MoonN 1000", noisy_moons(large.X), large.given, noisy),
-            Set("Faces", faces.X, faces.given, dict(faces.parameters)),
+            Set("Faces", faces.X, faces.given, faces.settings),
         ]
     small, large = moons(400, random_state=0), moons(1000, noise_columns=3, random_state=0)
     rng = np.random.default_rng(0)
     cells = rng.permutation(np.arange(624) % 80)
     centres = 0.8 * rng.standard_normal((20, 20))[cells // 4] + 0.8 * rng.standard_normal((4, 20))[cells % 4]
     people = StandardScaler().fit_transform(centres + rng.standard_normal((624, 20)))
-    faces = {"n_clusters": 4, "n_components": 17, "sigma": 3.1715, "novelty_weight": 1.0, "scaling": "paper"}
+    faces = Settings(4, 17, 3.1715, 1.0, scaling="paper")
     return [
         Set("like Moon", StandardScaler().fit_transform(small.X), small.given, moon),
         Set("like MoonN 1000", noisy_moons(large.X), large.given, noisy),
@@ -74,7 +74,9 @@ def threads(sizes: tuple[int, ...] = (400, 1000, 2000)) -> Table:
     keep = parallel.FEW_ROWS
     for n in sizes:
         data = moons(n, noise_columns=3, random_state=0)
-        model = KDAC(2, n_components=6, sigma=0.2, novelty_weight=0.1, scaling="paper", random_state=0)
+        model = KDAC(
+            2, n_components=6, sigma=0.2, novelty_weight=0.1, random_state=0, settings=Settings(scaling="paper")
+        )
         X, medians = noisy_moons(data.X), []
         for few in (n + 1, 0):
             parallel.FEW_ROWS = few
@@ -129,9 +131,9 @@ def main() -> None:
     for column in ("set", "rows", "spectral ms", "KDAC ms", "ratio", "rounds"):
         table.add_column(column, justify="right")
     for each in sets(options.files):
-        k, gamma = each.parameters["n_clusters"], 1 / (2 * each.parameters["sigma"] ** 2)
+        k, gamma = each.settings.n_clusters, 1 / (2 * each.settings.sigma**2)
         spectral = SpectralClustering(k, gamma=gamma, random_state=0)
-        kdac = KDAC(random_state=0, **each.parameters)
+        kdac = KDAC(random_state=0, settings=each.settings)
         spectral.fit(each.X), kdac.fit(each.X, each.given)
         times: tuple[list[float], list[float]] = ([], [])
         for _ in range(options.repeats):

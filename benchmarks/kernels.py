@@ -28,9 +28,11 @@ def main(seeds: int = SEEDS) -> None:
         for seed in range(seeds):
             data = family(name, seed)
             k = len(set(data.alternative))
-            fixed = tune(data.X, data.given, n_clusters=k).parameters
-            models = {"one objective": KDAC(**fixed, random_state=seed)}
-            models |= {kernel: KDAC(**fixed, kernel=kernel, solver="ism", random_state=seed) for kernel in KERNELS}
+            fixed = tune(data.X, data.given, n_clusters=k).settings
+            models = {"one objective": KDAC(settings=fixed, random_state=seed)}
+            models |= {
+                kernel: KDAC(settings=fixed, kernel=kernel, solver="ism", random_state=seed) for kernel in KERNELS
+            }
             for kernel, model in models.items():
                 labels = model.fit(data.X, data.given).labels_
                 rows.append((name, kernel, nmi(labels, data.alternative)))

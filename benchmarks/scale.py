@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ import pandas as pd
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.preprocessing import StandardScaler
 
-from altclust import KDAC, tune
+from altclust import KDAC, Settings, tune
 from altclust.base.backend import Array
 from altclust.core.initialization import random_start
 from altclust.core.metrics import nmi
@@ -119,11 +120,11 @@ def sample(n: int = 60_000, seeds: int = 3) -> Iterator[str]:
     for name, X, given, hidden in tables:
         k, rows = len(np.unique(hidden)), []
         for seed in range(seeds):
-            start = tune(X[:3000], given[:3000], n_clusters=k).parameters
+            start = tune(X[:3000], given[:3000], n_clusters=k).settings
             fits = []
             for m, loose in [(m, True) for m in numbers] + [(m, False) for m in whole]:
-                pull = start["pull"] * 3000 / (m if loose else 400)
-                model = KDAC(**start | {"pull": pull}, sample_size=m, random_state=seed)
+                pull = start.pull * 3000 / (m if loose else 400)
+                model = KDAC(settings=replace(start, pull=pull), sample_size=m, random_state=seed)
                 fits.append(timed(lambda model=model, X=X, g=given: model.fit(X, g)))
             last = orthonormal(fits[len(numbers) - 1][0].components_.T)
             rows.append(
@@ -159,12 +160,12 @@ def grid() -> Iterator[str]:
         unit = median_distance(X, np.random.default_rng(0))
         spectral = SpectralClustering(k, gamma=2 / unit**2, random_state=0)
         seconds = min(timed(lambda X=X, s=spectral: s.fit(X[:3000]))[1] for _ in range(3))
-        starts = {"spectral": {}, "random": {"init": "random", "n_init": 3}}
+        starts = {"spectral": Settings(), "random": Settings(init="random", n_init=3)}
         start = random_start(X.shape[1], q, np.random.default_rng(0))
-        starts |= {"directions": {"init": start}, "directions, pull 0": {"init": start, "pull": 0.0}}
+        starts |= {"directions": Settings(init=start), "directions, pull 0": Settings(init=start, pull=0.0)}
         ratios = {}
         for (name, chosen), width in product(starts.items(), WIDTHS):
-            model = KDAC(k, n_components=q, sigma=width * unit, random_state=0, **chosen)
+            model = KDAC(k, n_components=q, sigma=width * unit, random_state=0, settings=chosen)
             ratios[f"{name}, σ {width}"] = timed(lambda m=model, X=X, d=data: m.fit(X, d.given))[1] / seconds
         worst = max(ratios, key=ratios.get)
         yield f"| {n:,} | {k} | {np.median([*ratios.values()]):.1f} | {ratios[worst]:.1f} | {worst} |"

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
-from altclust import KDAC
+from altclust import KDAC, Settings
 from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
@@ -109,7 +109,7 @@ def rounds() -> plt.Figure:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit is stopped early on purpose
             warnings.simplefilter("ignore", UserWarning)
-            model = KDAC(3, n_components=2, sigma=1.2, init=start, max_iter=last, random_state=0)
+            model = KDAC(3, n_components=2, sigma=1.2, max_iter=last, random_state=0, settings=Settings(init=start))
             model.fit(data.X, data.given)
         old, new = model.overlap_, nmi(model.labels_, data.alternative)
         scatter(ax, model.transform(data.X), names, f"round {model.n_iter_}")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from altclust import Settings
 from altclust.base.given import Given
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import random_start
@@ -78,3 +79,10 @@ def objective_at(problem: Problem, engine: KernelEngine, W: np.ndarray) -> Kerne
     """The W problem with U and D as they are at W."""
     embedding = engine.embed(W, problem.n_clusters)
     return KernelObjective(engine, engine.weigh(embedding, embedding.degrees, problem.novelty_weight))
+
+
+def kdac(**parameters):
+    """A KDAC with these parameters; those that are fields of Settings alone go there."""
+    alone = vars(Settings()).keys() - KDAC().get_params().keys()
+    own = {name: parameters.pop(name) for name in alone & parameters.keys()}
+    return KDAC(settings=Settings(**own) if own else None, **parameters)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .models.kdac import KDAC
     from .models.projection import KernelProjection
     from .models.views import View, Views
+    from .search.settings import Settings
     from .search.significance import Significance
     from .search.tuning import Tuning, tune
     from .tables.encoder import TableEncoder
@@ -45,6 +46,7 @@ __all__ = [
     "Links",
     "Newton",
     "Progress",
+    "Settings",
     "Significance",
     "Stiefel",
     "TableEncoder",
@@ -58,6 +60,7 @@ __all__ = [
 
 _HOMES = {
     "Certificate": "core.certificate",
+    "Settings": "search.settings",
     "Significance": "search.significance",
     "Found": "models.found",
     "KDAC": "models.kdac",

@@ -10,8 +10,9 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from tests.conftest import kdac
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.base.errors import sentence
 from altclust.base.known import read_given
 from altclust.base.sklearn_compat import InvalidParameterError
@@ -91,7 +92,7 @@ BAD = {
 def test_bad_input_gets_a_sentence(case):
     arguments, params, message = BAD[case]
     with pytest.raises(ValueError, match=message):
-        KDAC(**({"n_clusters": 2} | params)).fit(*arguments)
+        kdac(**({"n_clusters": 2} | params)).fit(*arguments)
 
 
 def test_an_error_separates_its_argument_from_the_sentence():
@@ -123,8 +124,8 @@ def test_every_parameter_says_what_it_takes(name):
 
 
 def test_the_values_of_an_option_are_listed():
-    with pytest.raises(InputError, match=r'^whitening=0\.3 is not allowed: pass 0 or 0\.5 or 1 or "auto"\.$'):
-        KDAC(2, whitening=0.3).fit(X, given)
+    with pytest.raises(InputError, match=r"^whitening=0\.3 is not allowed: pass 0 or 0\.5 or 1 or None\.$"):
+        KDAC(2, settings=Settings(whitening=0.3)).fit(X, given)
 
 
 def test_fewer_distinct_rows_than_clusters():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from array_api_compat import array_namespace, device
 
-from altclust import KDAC
+from altclust import KDAC, Settings
 from altclust.base.backend import to_numpy
 from altclust.core.kernels import Gaussian
 from altclust.datasets import views
@@ -27,7 +27,7 @@ def move(A, library, dtype):
 @pytest.fixture(scope="module", params=[False, True], ids=["as they are", "given means subtracted"])
 def fitted(request):
     data = views(240, ("blobs", "blobs"), (3, 3), random_state=0)
-    model = KDAC(3, n_components=2, sigma=1.0, subtract_given=request.param, random_state=0)
+    model = KDAC(3, n_components=2, sigma=1.0, random_state=0, settings=Settings(subtract_given=request.param))
     return model.fit(data.X, data.given), data
 
 

@@ -12,6 +12,7 @@ from altclust.core.descent import descend
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
 from altclust.core.problem import KernelObjective, Problem
+from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers import ISM, LBFGS
 
 
@@ -106,7 +107,9 @@ def test_after_a_descent_the_certificate_is_about_what_was_minimised(pull):
     X -= X.mean(axis=0)
     start = np.linalg.qr(np.array([[1.0, 0.3, 0.2, 0.0]]).T)[0]
     problem = Problem(2, 1, 1.0, Gaussian(1.0))
-    found = descend(problem, X, np.zeros((120, 0)), start, LBFGS(tol=1e-4), pull=pull, rng=rng)
+    no_columns = np.zeros((120, 0))
+    objective = ReducedObjective(X, no_columns, problem.kernel, problem.n_clusters, problem.novelty_weight, pull=pull)
+    found = descend(objective, start, LBFGS(tol=1e-4), rng=rng)
     engine = DenseEngine(X, problem.kernel)
     certificate = certify(problem, engine, found.W, found.gamma, found.objective)
     assert found.status == "converged"

@@ -87,5 +87,5 @@ def test_too_few_labels_to_guess_are_told():
     X, _ = centred(n=30)
     codes = np.full(30, -1)
     codes[:3] = [0, 1, 2]
-    with pytest.raises(InputError, match=r"3 known labels of 3 clusters: too few .* pass subtract_given=False"):
+    with pytest.raises(InputError, match=r"3 known labels of 3 clusters: too few .* pass Settings\(subtract_given"):
         Guess.fit(X, Given.from_codes(codes), np.zeros_like(X))

@@ -17,6 +17,10 @@ from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
 
 
+def objective_of(problem, X, Y):
+    return ReducedObjective(X, Y, problem.kernel, problem.n_clusters, problem.novelty_weight)
+
+
 def rows(n=120, noise=4, seed=1):
     data = views(n, ("blobs", "blobs"), (3, 3), noise_columns=noise, random_state=seed)
     X = data.X - data.X.mean(axis=0)
@@ -105,7 +109,7 @@ def test_a_descent_is_monotone_and_ends_at_a_stationary_point(sigma):
     X, Y, _ = rows()
     for seed in range(3):
         problem = Problem(3, 2, 1.0, Gaussian(sigma))
-        found = descend(problem, X, Y, start(X, seed=seed), LBFGS(), rng=np.random.default_rng(0))
+        found = descend(objective_of(problem, X, Y), start(X, seed=seed), LBFGS(), rng=np.random.default_rng(0))
         assert found.status is Status.CONVERGED
         assert np.all(np.diff(found.history["value"]) <= 1e-12)
         exact = ReducedObjective(X, Y, problem.kernel, 3, 1.0)
@@ -116,7 +120,9 @@ def test_a_descent_is_monotone_and_ends_at_a_stationary_point(sigma):
 
 def test_a_descent_finds_the_hidden_clusters_from_a_random_start():
     X, Y, data = rows(300)
-    found = descend(Problem(3, 2, 1.0, Gaussian(1.2)), X, Y, start(X, seed=1), LBFGS(), rng=np.random.default_rng(0))
+    found = descend(
+        objective_of(Problem(3, 2, 1.0, Gaussian(1.2)), X, Y), start(X, seed=1), LBFGS(), rng=np.random.default_rng(0)
+    )
     assert nmi(found.labels, data.alternative) > 0.9
     assert nmi(found.labels, data.given) < 0.05
 
@@ -130,7 +136,7 @@ def test_a_callback_sees_every_step_and_can_stop_it():
         return number == 3
 
     problem = Problem(3, 2, 1.0, Gaussian(0.8))
-    found = descend(problem, X, Y, start(X), LBFGS(), callback=stop, rng=np.random.default_rng(0))
+    found = descend(objective_of(problem, X, Y), start(X), LBFGS(), callback=stop, rng=np.random.default_rng(0))
     assert found.status is Status.CANCELLED
     assert [number for number, *_ in seen] == [1, 2, 3]
     assert {shape for *_, shape in seen} == {(120, 3)}
@@ -139,7 +145,9 @@ def test_a_callback_sees_every_step_and_can_stop_it():
 def test_one_cluster_and_two():
     X, Y, _ = rows()
     for k in (1, 2):
-        found = descend(Problem(k, 1, 1.0, Gaussian(1.0)), X, Y, start(X, 1), LBFGS(), rng=np.random.default_rng(0))
+        found = descend(
+            objective_of(Problem(k, 1, 1.0, Gaussian(1.0)), X, Y), start(X, 1), LBFGS(), rng=np.random.default_rng(0)
+        )
         assert set(found.labels) == set(range(k))
         assert found.values.shape == (k,)
 
@@ -148,14 +156,16 @@ def test_both_roundings_find_the_clusters():
     X, Y, data = rows(200)
     for rounding in ("kmeans", "cluster_qr"):
         problem, rng = Problem(3, 2, 1.0, Gaussian(1.2)), np.random.default_rng(0)
-        found = descend(problem, X, Y, start(X, seed=1), LBFGS(), rounding=rounding, rng=rng)
+        found = descend(objective_of(problem, X, Y), start(X, seed=1), LBFGS(), rounding=rounding, rng=rng)
         assert nmi(found.labels, data.alternative) > 0.9
         assert np.mean(found.kernel_map.labels(X @ found.W) == found.labels) > 0.98
 
 
 def test_more_clusters_than_landmarks_use_the_exact_kernel():
     X, Y, _ = rows()
-    found = descend(Problem(30, 2, 1.0, Gaussian(50.0)), X, Y, start(X), LBFGS(), rng=np.random.default_rng(0))
+    found = descend(
+        objective_of(Problem(30, 2, 1.0, Gaussian(50.0)), X, Y), start(X), LBFGS(), rng=np.random.default_rng(0)
+    )
     assert found.values.shape == (30,)
     assert len(found.kernel_map.landmarks) == len(X)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from altclust import ISM, KDAC, InputError
+from altclust import ISM, KDAC, InputError, Settings
 from altclust.files.model_archive import write_model
 
 
@@ -12,7 +12,7 @@ def fitted():
     rng = np.random.default_rng(0)
     given, hidden = rng.integers(0, 2, (2, 90))
     X = np.column_stack([5 * given, 4 * hidden, 0 * given]) + rng.standard_normal((90, 3))
-    return X, KDAC(2, solver=ISM(max_iter=50), init=np.eye(3)[:, :2], random_state=0).fit(X, given)
+    return X, KDAC(2, solver=ISM(max_iter=50), random_state=0, settings=Settings(init=np.eye(3)[:, :2])).fit(X, given)
 
 
 def test_round_trip(fitted, tmp_path):
@@ -27,7 +27,8 @@ def test_round_trip(fitted, tmp_path):
     assert np.array_equal(again.transform(X), model.transform(X))
     assert repr(again.certificate_) == repr(certificate)
     assert again.solver == model.solver
-    assert np.array_equal(again.init, model.init)
+    assert np.array_equal(again.settings.init, model.settings.init)
+    assert np.array_equal(again.settings_.init, model.settings_.init)
     for name in ("overlap_", "quality_", "cost_", "status_", "sigma_", "n_iter_", "engine_", "n_features_in_"):
         assert getattr(again, name) == getattr(model, name)
     assert {n: v.tolist() for n, v in again.history_.items()} == {n: v.tolist() for n, v in model.history_.items()}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.core.metrics import nmi
 from altclust.data.dask_rows import DaskRows
 
@@ -205,8 +205,8 @@ def test_nothing_given(client, stored):
 def test_given_means_are_subtracted_on_the_workers(client, stored):
     X = lazily(stored.folder / "rows.npy", D)[:11_000]
     names = lazily(stored.folder / "names.npy", dtype="<U5")[:11_000]
-    model = KDAC(**FIXED, subtract_given=True).fit(X, names)
-    here = KDAC(**FIXED, subtract_given=True).fit(stored.X[:11_000], stored.names[:11_000])
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, names)
+    here = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(stored.X[:11_000], stored.names[:11_000])
     assert np.array_equal(model.labels_.compute(), here.labels_)
     assert np.array_equal(model.predict(X, names).compute(), here.labels_)
     assert np.array_equal(model.predict(X, stored.names[:11_000]).compute(), here.labels_)

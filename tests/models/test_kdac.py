@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.conftest import examples, objective_at, random_problem, some
 from threadpoolctl import threadpool_limits
 
-from altclust import ISM, KDAC, InputError, Newton
+from altclust import ISM, KDAC, InputError, Newton, Settings
 from altclust.base.given import Given
 from altclust.core.alternation import solve
 from altclust.core.engines import DenseEngine
@@ -89,7 +89,7 @@ def test_the_search_finds_the_hidden_view(fixed, unknown):
     partly = np.where(np.arange(len(X)) < unknown, -1, known)
     model = KDAC(**fixed, random_state=0).fit(X, partly)
     assert model.n_clusters_ == 2
-    assert model.tuning_.parameters["sigma"] == model.sigma_
+    assert model.tuning_.settings.sigma == model.sigma_
     assert model.tuning_.reasons.startswith("2 clusters in")
     assert nmi(model.labels_, hidden) > 0.95
     assert model.overlap_ < 0.02
@@ -97,7 +97,7 @@ def test_the_search_finds_the_hidden_view(fixed, unknown):
 
 def test_rule_of_thumb_where_nothing_is_searched():
     X, known, hidden = two_views()
-    model = KDAC(init="random", random_state=0).fit(X, known)
+    model = KDAC(random_state=0, settings=Settings(init="random")).fit(X, known)
     assert model.tuning_ is None
     assert model.n_clusters_ == 2
     assert 1 <= model.n_components_ <= 2
@@ -121,13 +121,16 @@ def test_nothing_given_finds_the_first_view():
 @pytest.mark.parametrize("init", ["random", "spectral", np.eye(6)[:, 2:4]], ids=["random", "spectral", "array"])
 def test_starts(init):
     X, known, hidden = two_views()
-    model = KDAC(2, n_components=2, sigma=MEDIAN, init=init, n_init=5, random_state=0).fit(X, known)
+    model = KDAC(2, n_components=2, sigma=MEDIAN, random_state=0, settings=Settings(init=init, n_init=5)).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.95
 
 
 def test_more_random_starts_never_cost_more():
     X, known, _ = two_views()
-    models = [KDAC(2, n_components=2, init="random", n_init=n, random_state=3).fit(X, known) for n in (1, 6)]
+    models = [
+        KDAC(2, n_components=2, random_state=3, settings=Settings(init="random", n_init=n)).fit(X, known)
+        for n in (1, 6)
+    ]
     lowest = [model.history_["value"][-1] for model in models]
     assert lowest[1] <= lowest[0] + 1e-9
 
@@ -180,7 +183,7 @@ def test_predict_agrees_where_k_asks_for_more_than_the_kernel_has(k, q, rounding
     X = 3 * rng.standard_normal((k, 6))[groups] + rng.standard_normal((n, 6))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it finds the given clustering again, and says so
-        model = KDAC(k, n_components=q, rounding=rounding, random_state=0).fit(X, groups)
+        model = KDAC(k, n_components=q, random_state=0, settings=Settings(rounding=rounding)).fit(X, groups)
     assert np.mean(model.predict(X) == model.labels_) >= 0.99
 
 

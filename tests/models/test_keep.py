@@ -12,7 +12,7 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import altclust
-from altclust import KDAC, InputError, Links
+from altclust import KDAC, InputError, Links, Settings
 from altclust.apps.cli.main import app
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.uploads import open_table
@@ -45,18 +45,21 @@ def every(labels, step):
 def test_the_reward_alone_chooses_between_views(solver):
     X, given, strong, weak = two_views()
     assert nmi(KDAC(2, solver=solver, **FIXED).fit(X, given).labels_, strong) > 0.8
-    model = KDAC(2, solver=solver, keep_weight=5, **FIXED).fit(X, given, keep=every(weak, 8))
+    model = KDAC(2, solver=solver, settings=Settings(keep_weight=5), **FIXED).fit(X, given, keep=every(weak, 8))
     assert nmi(model.labels_, weak) > 0.7
     assert model.overlap_ < 0.05
     pairs = [(i, i + 1) for i in range(0, 60, 2)]
     links = Links([p for p in pairs if weak[p[0]] == weak[p[1]]], [p for p in pairs if weak[p[0]] != weak[p[1]]])
-    assert nmi(KDAC(2, solver=solver, keep_weight=5, **FIXED).fit(X, given, keep=links).labels_, weak) > 0.7
+    assert (
+        nmi(KDAC(2, solver=solver, settings=Settings(keep_weight=5), **FIXED).fit(X, given, keep=links).labels_, weak)
+        > 0.7
+    )
 
 
 def test_a_few_labels_among_many_rows_count():
     """Starts are compared on few rows, which have a third of the labels: there each counts three times as much."""
     X, given, _, weak = two_views(1200)
-    model = KDAC(2, keep_weight=5, **FIXED).fit(X, given, keep=every(weak, 20))
+    model = KDAC(2, settings=Settings(keep_weight=5), **FIXED).fit(X, given, keep=every(weak, 20))
     assert nmi(model.labels_, weak) > 0.7
 
 

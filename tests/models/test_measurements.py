@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from altclust import KDAC, Known, tune
+from altclust import KDAC, Known, Settings, tune
 from altclust.base.known import read_given
 from altclust.core.metrics import nmi, overlap
 
@@ -63,7 +63,7 @@ def test_mixed_with_labels_and_unknown_values():
     site = np.random.default_rng(1).integers(0, 3, len(X))
     X = X + 8 * np.eye(3)[site] @ np.eye(3, 4)
     t = np.where(np.arange(len(t)) % 20 == 0, np.nan, t)
-    model = KDAC(2, subtract_given=True, **FIXED).fit(X, pd.DataFrame({"age": t, "site": site}))
+    model = KDAC(2, settings=Settings(subtract_given=True), **FIXED).fit(X, pd.DataFrame({"age": t, "site": site}))
     assert model.known_ == "age: a measurement, site: 3 clusters"
     assert nmi(model.labels_[~np.isnan(t)], hidden[~np.isnan(t)]) > 0.8
     assert model.overlap_ < 0.05
@@ -74,7 +74,7 @@ def test_given_as_a_kernel_or_as_distances(sample_size):
     X, t, hidden = planted()
     D = np.abs(t[:, None] - t)
     for known in (Known.distances(D), Known.kernel(np.exp(-5 * D**2))):
-        model = KDAC(2, subtract_given=True, sample_size=sample_size, **FIXED).fit(X, known)
+        model = KDAC(2, sample_size=sample_size, settings=Settings(subtract_given=True), **FIXED).fit(X, known)
         assert nmi(model.labels_, hidden) > 0.8
         assert model.overlap_ < 0.05
 
@@ -82,7 +82,7 @@ def test_given_as_a_kernel_or_as_distances(sample_size):
 @pytest.mark.parametrize("subtract", [False, True])
 def test_saved_and_loaded(tmp_path, subtract):
     X, t, _ = planted()
-    model = KDAC(2, subtract_given=subtract, **FIXED).fit(X, t)
+    model = KDAC(2, settings=Settings(subtract_given=subtract), **FIXED).fit(X, t)
     model.save(tmp_path / "model.npz")
     again = KDAC.load(tmp_path / "model.npz")
     other = planted(seed=1)[0]
@@ -94,7 +94,7 @@ def test_saved_and_loaded(tmp_path, subtract):
 def test_all_rows_a_sample_and_dask(sample_size):
     da = pytest.importorskip("dask.array")
     X, t, hidden = planted(400)
-    model = KDAC(2, sample_size=sample_size, subtract_given=True, **FIXED)
+    model = KDAC(2, sample_size=sample_size, settings=Settings(subtract_given=True), **FIXED)
     labels = model.fit(X, t).labels_
     overlap, agreement = model.overlap_, model.guess_agreement_
     assert nmi(labels, hidden) > 0.8
@@ -131,7 +131,7 @@ def test_noise_beside_a_measurement_is_not_significant(few_draws):
 def test_views_and_tune_take_measurements():
     X, t, hidden = planted(160)
     fixed = {"sigma": 2.0, "n_components": 2}
-    views = KDAC(2, subtract_given=True, **fixed, random_state=0).fit(X, t).views_
+    views = KDAC(2, settings=Settings(subtract_given=True), **fixed, random_state=0).fit(X, t).views_
     assert nmi(views[0].labels, hidden) > 0.8
     after = views[1] if len(views) > 1 else views.rejected
     assert after.model.known_ == "given: a measurement, view 1: 2 clusters"
@@ -145,7 +145,7 @@ def test_a_measurement_of_sparse_rows_is_subtracted_from_them_as_from_dense_ones
     X = 0.5 * rng.normal(size=(300, 6)) + np.outer(age, [6, 3, 2, 0, 0, 0]) + np.outer(hidden, [0, 3, -3, 0, 0, 0])
     X[np.abs(X) < 0.1] = 0
     rows = sparse.csr_array(X)
-    model = KDAC(2, sigma=2.0, subtract_given=True, random_state=0).fit(rows, Known.measurement(age))
+    model = KDAC(2, sigma=2.0, random_state=0, settings=Settings(subtract_given=True)).fit(rows, Known.measurement(age))
     assert nmi(model.labels_, hidden) > 0.9
     model.save(tmp_path / "model.npz")
     for one in (model, KDAC.load(tmp_path / "model.npz")):

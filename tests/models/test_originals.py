@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import KDAC, InputError, find
+from altclust import KDAC, InputError, Settings, find
 from altclust.datasets import penguins
 from altclust.report import Shown, render, summarise
 from altclust.tables import learn_recipe
@@ -57,7 +57,7 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
     recipe = learn_recipe(birds, known=["species"])
     X, originals = recipe.apply(birds), recipe.originals(birds)
     start = np.eye(X.shape[1])[:, X.columns == "sex"]
-    model = KDAC(2, sigma=0.3, init=start, pull=100.0, random_state=0)
+    model = KDAC(2, sigma=0.3, random_state=0, settings=Settings(init=start, pull=100.0))
     assert model.fit(X, birds["species"])._view.obvious_group is None
     model.fit(X, birds["species"], originals=originals)
     assert model.significance_.is_obvious

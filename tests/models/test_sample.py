@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from tests.conftest import examples
+from tests.conftest import examples, kdac
 from threadpoolctl import threadpool_limits
 
-from altclust import KDAC, InputError, Known
+from altclust import KDAC, InputError, Known, Settings
 from altclust.core.metrics import nmi
 from altclust.core.solvers import subspace_distance
 from altclust.data.rows import ArrayRows, BlockOptions
@@ -108,23 +108,23 @@ def moved(table):
 
 
 SETTINGS = {  # parameters, what is passed to fit, and what shows it in the model
-    "whitening 0.5": ({"whitening": 0.5}, {}, lambda m, t: m.whitening_ == 0.5 and not is_orthonormal(m)),
+    "whitening 0.5": ({"whitening": 0.5}, {}, lambda m, t: m.settings_.whitening == 0.5 and not is_orthonormal(m)),
     "whitening 1": (
         {"whitening": 1, "sigma": 1.0},
         {},
-        lambda m, t: m.whitening_ == 1 and np.allclose(np.cov(m.transform(t.X).T), np.eye(2), atol=0.15),
+        lambda m, t: m.settings_.whitening == 1 and np.allclose(np.cov(m.transform(t.X).T), np.eye(2), atol=0.15),
     ),
     "pull": (
         lambda t: {"pull": 1e4, "init": t.start},
         {},
-        lambda m, t: m.pull_ == 1e4 and subspace_distance(m.components_.T, t.start) < 1e-2,
+        lambda m, t: m.settings_.pull == 1e4 and subspace_distance(m.components_.T, t.start) < 1e-2,
     ),
     "subspace": (
         {"subspace": np.eye(5)[:, [1, 3, 4]]},
         {},
         lambda m, t: not m.components_[:, [0, 2]].any() and is_orthonormal(m),
     ),
-    "degree_floor": ({"degree_floor": 0.1}, {}, lambda m, t: m.degree_floor_ == 0.1),
+    "degree_floor": ({"degree_floor": 0.1}, {}, lambda m, t: m.settings_.degree_floor == 0.1),
     "keep": (
         {"n_components": 1, "keep_weight": 5.0, "sigma": 2.0},
         {"keep": lambda t: every_tenth(t.weak)},
@@ -183,7 +183,7 @@ def test_every_setting_holds_for_all_rows_and_for_a_sample(name):
         table = of_table(n)
         asked = parameters(table) if callable(parameters) else parameters
         data = {"X": table.X, "y": table.known} | {key: make(table) for key, make in passed.items()}
-        model = quiet(KDAC(**FIXED | asked), **data)
+        model = quiet(kdac(**FIXED | asked), **data)
         assert model.labels_.shape == (n,)
         whole = n == 280 and name != "fractional weights"  # which are 2,000 copies
         assert model.engine_.startswith(f"fitted on {'all 280' if whole else f'{model.sample_size_} of'}")
@@ -299,7 +299,7 @@ def givens(kind, n):
 def test_rows_with_what_is_given_are_labelled_as_in_the_fit(kind, n, tmp_path):
     X, y, hidden = givens("labels" if kind == "sparse" else kind, n)
     X = sparse.csr_array(X) if kind == "sparse" else X
-    model = quiet(KDAC(**FIXED, subtract_given=True), X, y)
+    model = quiet(KDAC(settings=Settings(subtract_given=True), **FIXED), X, y)
     assert nmi(model.labels_, hidden) > 0.6
     assert np.array_equal(model.predict(X, given=y), model.labels_)
     guessed = model.predict(X)
@@ -322,7 +322,7 @@ def test_what_is_given_matters_only_where_it_is_subtracted(table, fitted):
 
 def test_new_rows_are_treated_like_those_of_the_fit():
     X, known, hidden = shared(1000)
-    model = KDAC(**FIXED, subtract_given=True).fit(X[:600], known[:600])
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X[:600], known[:600])
     assert nmi(model.predict(X[600:], known[600:]), hidden[600:]) > 0.95
     assert nmi(model.predict(X[600:]), hidden[600:]) > 0.8
 
@@ -338,7 +338,7 @@ MISTAKES = {
 def test_mistakes_in_what_is_given_are_told(name):
     wrong, told = MISTAKES[name]
     X, known, _ = blobs(400)
-    model = KDAC(**FIXED, subtract_given=True).fit(X, known)
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, known)
     for ask in (model.predict, model.transform):
         with pytest.raises(InputError, match=told):
             ask(X, given=wrong(X, known))
@@ -350,7 +350,7 @@ def test_nothing_can_be_given_to_a_model_without_it_nor_to_one_of_a_kernel():
     with pytest.raises(InputError, match="given was not passed to fit: leave it out"):
         KDAC(**FIXED).fit(X).predict(X, given=known)
     kernel = Known.kernel(np.exp(-((t[:, None] - t) ** 2)))
-    model = KDAC(**FIXED, subtract_given=True).fit(X, kernel)
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, kernel)
     for again in (kernel, known):
         with pytest.raises(InputError, match="a kernel of the rows of the fit, which says nothing of other rows"):
             model.predict(X, given=again)
@@ -360,7 +360,7 @@ def test_nothing_can_be_given_to_a_model_without_it_nor_to_one_of_a_kernel():
 def test_values_that_are_no_numbers_are_no_measurement():
     X, known, _ = blobs(400)
     t = np.random.default_rng(0).uniform(size=400)
-    model = KDAC(**FIXED, subtract_given=True).fit(X, t)
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, t)
     with pytest.raises(InputError):
         model.predict(X, given=np.array(["a", "b"])[known])
 
@@ -530,7 +530,7 @@ def test_the_same_seed_gives_the_same_labels(table, fitted):
 def test_what_is_passed_in_is_not_changed(table):
     X, known, _ = (part.copy() for part in table)
     before = X.copy(), known.copy()
-    KDAC(**FIXED, subtract_given=True).fit(X, known).predict(X, given=known)
+    KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, known).predict(X, given=known)
     assert np.array_equal(X, before[0])
     assert np.array_equal(known, before[1])
 
@@ -650,7 +650,7 @@ def test_what_cannot_be_used_is_refused(parameters, message, monkeypatch):
     monkeypatch.setattr("altclust.models.fit_view.free_memory", lambda: 1e6)
     X, known, _ = blobs(400)
     with pytest.raises(InputError, match=message):
-        KDAC(**FIXED | parameters).fit(X, known)
+        kdac(**FIXED | parameters).fit(X, known)
 
 
 def test_a_pickled_model_of_a_sample_has_no_rows():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.core.feature_weights import between_shares
 from altclust.core.metrics import nmi
 from altclust.models.sparse_rows import Reduced
@@ -49,7 +49,7 @@ def test_the_hidden_topic_is_found_and_its_words_are_named(found):
 @pytest.mark.parametrize("subtract", [True, False])
 def test_new_rows_get_the_clusters_and_places_of_dense_ones(found, subtract, tmp_path):
     _, X, given, _ = found
-    model = KDAC(**FIXED, subtract_given=subtract).fit(X, given)
+    model = KDAC(settings=Settings(subtract_given=subtract), **FIXED).fit(X, given)
     assert np.array_equal(model.predict(X), model.labels_)
     assert np.allclose(model.transform(X), model.transform(X.toarray()))
     assert np.array_equal(model.predict(X[:50]), model.predict(X[:50].toarray()))
@@ -63,7 +63,7 @@ def test_few_columns_are_fitted_exactly():
     given, hidden = rng.integers(0, 2, (2, 150))
     X = np.column_stack([4.0 * given, 4.0 * hidden, np.zeros(150), np.zeros(150)])
     X += np.where(rng.random(X.shape) < 0.5, rng.normal(size=X.shape), 0)
-    dense, thin = (KDAC(**FIXED, n_init=1).fit(rows, given) for rows in (X, sparse.csr_matrix(X)))
+    dense, thin = (KDAC(settings=Settings(n_init=1), **FIXED).fit(rows, given) for rows in (X, sparse.csr_matrix(X)))
     assert nmi(dense.labels_, thin.labels_) == pytest.approx(1)
     assert abs(dense.components_ @ thin.components_.T).item() == pytest.approx(1, abs=1e-3)
     assert np.allclose(dense.mean_, thin.mean_)

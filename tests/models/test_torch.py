@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.core.metrics import nmi
 from altclust.core.solvers import subspace_distance
 
@@ -80,8 +80,8 @@ def test_given_means_are_subtracted_from_tensors():
     X, known, hidden = blobs(2000)
     labels = known.copy()
     labels[::9] = -1
-    model = KDAC(**FIXED, subtract_given=True).fit(torch.asarray(X), torch.asarray(labels))
-    plain = KDAC(**FIXED, subtract_given=True).fit(X, labels)
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(torch.asarray(X), torch.asarray(labels))
+    plain = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X, labels)
     assert np.array_equal(model.labels_, plain.labels_)
     assert nmi(model.labels_, hidden) > 0.9
     assert np.array_equal(model.predict(torch.asarray(X)), plain.predict(X))

@@ -32,7 +32,7 @@ def task(name):
 def fit(name, solver):
     this = task(name)
     X = this.X
-    model = KDAC(solver=solver, random_state=0, **this.parameters).fit(X, this.given)
+    model = KDAC(solver=solver, random_state=0, settings=this.settings).fit(X, this.given)
     assert (model.predict(X) == model.labels_).mean() >= 0.99
     return model, nmi(model.labels_, this.alternative)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from altclust import ISM, KDAC, tune
+from altclust import ISM, KDAC, Settings, tune
 from altclust.datasets import moons, views
 from altclust.models import baselines
 
@@ -31,9 +31,14 @@ def table(n: int = 200) -> tuple[np.ndarray, np.ndarray]:
     return data.X, data.given
 
 
-def kdac(n: int = 200, convert: Callable[[np.ndarray], Any] = np.asarray, **parameters: Any) -> Found:
+def kdac(
+    n: int = 200,
+    convert: Callable[[np.ndarray], Any] = np.asarray,
+    settings: Settings | None = None,
+    **parameters: Any,
+) -> Found:
     X, given = table(n)
-    model = KDAC(**FIXED | parameters).fit(convert(X), given)
+    model = KDAC(**FIXED | parameters, settings=settings).fit(convert(X), given)
     return {"labels": np.asarray(model.labels_), "components": model.components_, "sigma": np.array(model.sigma_)}
 
 
@@ -70,7 +75,7 @@ def tensor(X: np.ndarray) -> Any:
 def tuned(rule: str) -> Found:
     X, given = table(120)
     found = tune(X, given, n_clusters=3, rule=rule)
-    return {"sigma": np.array(found.parameters["sigma"]), "components": found.parameters["init"].T}
+    return {"sigma": np.array(found.settings.sigma), "components": found.settings.init.T}
 
 
 def discovered() -> Found:
@@ -81,7 +86,7 @@ def discovered() -> Found:
 
 def predicted() -> Found:
     X, given = table(300)
-    model = KDAC(**FIXED, subtract_given=True).fit(X[:200], given[:200])
+    model = KDAC(settings=Settings(subtract_given=True), **FIXED).fit(X[:200], given[:200])
     return {"labels": model.predict(X[200:]), "components": model.transform(X[200:230])}
 
 
@@ -119,12 +124,12 @@ CASES: dict[str, Callable[[], Found]] = {
     "dg": partial(kdac, solver="dg"),
     "newton": partial(kdac, solver="newton"),
     "paper's loop": partial(kdac, solver=ISM(safeguard=False), sigma=6.0, max_iter=8),
-    "paper's scaling": partial(kdac, scaling="paper", novelty_weight=0.02),
-    "random starts": partial(kdac, init="random", n_init=3),
-    "directions": partial(kdac, init=np.eye(6, 2)),
-    "cluster_qr": partial(kdac, rounding="cluster_qr"),
+    "paper's scaling": partial(kdac, settings=Settings(scaling="paper"), novelty_weight=0.02),
+    "random starts": partial(kdac, settings=Settings(init="random", n_init=3)),
+    "directions": partial(kdac, settings=Settings(init=np.eye(6, 2))),
+    "cluster_qr": partial(kdac, settings=Settings(rounding="cluster_qr")),
     "rules": partial(kdac, n_clusters="auto", n_components="auto"),
-    "median distance": partial(kdac, sigma="auto", init="random", n_init=2),
+    "median distance": partial(kdac, sigma="auto", settings=Settings(init="random", n_init=2)),
     "without given means": predicted,
     "several given, some unknown": unknown,
     "many columns": wide,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import KDAC
+from altclust import KDAC, Settings
 from altclust.report import Shown, render, summarise
 from altclust.report.plotting import plot_views
 from altclust.report.positions import positions
@@ -63,7 +63,7 @@ def test_rows_in_four_places_are_seen_as_many():
 def model():
     X = np.column_stack([stones(), rng.normal(size=2000)])[:1000]
     start = np.eye(3)[:, :2]
-    return KDAC(2, sigma=1.0, init=start, pull=1e3, random_state=0).fit(X), X
+    return KDAC(2, sigma=1.0, random_state=0, settings=Settings(init=start, pull=1e3)).fit(X), X
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -31,10 +31,10 @@ def test_a_column_with_few_values_is_left_aside_and_the_search_goes_on(frame):
     X, given = frame
     tuning = tune(X, given, n_clusters=3)
     assert ("year",) in [rule.columns for rule in tuning.obvious]
-    assert np.allclose(tuning.parameters["init"][3], 0)  # no direction contains the year
+    assert np.allclose(tuning.settings.init[3], 0)  # no direction contains the year
     kept = tune(X, given, n_clusters=3, keep_obvious=True)
     assert kept.obvious == ()
-    assert not np.allclose(kept.parameters["init"][3], 0)
+    assert not np.allclose(kept.settings.init[3], 0)
 
 
 def test_coin_flips_are_obvious_groups_and_never_significant(tmp_path):

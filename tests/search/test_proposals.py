@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from altclust import Settings
 from altclust.base.given import Given
 from altclust.core.kernels import Gaussian
 from altclust.core.lloyd import best_lloyd
@@ -15,13 +16,13 @@ from altclust.datasets import views
 from altclust.search.discriminants import alternate_discriminants, joined_discriminants
 from altclust.search.independent_components import independent_directions, light_tailed, light_tailed_subspace
 from altclust.search.proposals import ALTERNATED, CLUSTERS, FIXED, SOURCES, Proposal, fit_proposal, proposals
-from altclust.search.short_fits import Setting, short_fit
-from altclust.search.spec import SearchSpec, Spec
+from altclust.search.short_fits import Placed, short_fit
+from altclust.search.spec import SearchSpec
 
 
 def question(n=100, shapes=("blobs", "blobs"), clusters=(2, 2), seed=0, **kwargs):
     data = views(n, shapes, clusters, random_state=seed)
-    return SearchSpec(data.X, Given.from_codes(data.given), Spec(**kwargs)), data
+    return SearchSpec(data.X, Given.from_codes(data.given), Settings(**kwargs)), data
 
 
 @cache
@@ -40,19 +41,19 @@ def normalised_spectrum(rows, sigma):
 
 def test_the_spectrum_is_that_of_the_normalised_kernel():
     asked, _ = question(clusters=(2, 3))
-    setting = Setting(asked.X, None, False, 0.0, 0.3, 0.0)
+    settings = Settings(3, sigma=0.4, degree_floor=0.3)
     W, rng = np.eye(6)[:, 2:4], np.random.default_rng(0)
-    found = short_fit(asked, "direct", 3, setting, W, 0.4, rng, rough=False)
+    found = short_fit(asked, "direct", Placed(asked.X, None), settings, W, rng, rough=False)
     values = normalised_spectrum(asked.X @ found.W, 0.4)
     assert np.allclose(found.spectrum, values[:3], atol=1e-8)
 
 
 def test_rough_fits_are_close_to_exact_ones():
     asked, data = question(200, clusters=(2, 3))
-    setting = Setting(asked.X, None, False, 0.0, 0.3, 1.0)
+    placed, settings = Placed(asked.X, None), Settings(3, sigma=1.0, degree_floor=0.3, pull=1.0)
     W = np.eye(6)[:, 2:4]
     rough, exact = (
-        short_fit(asked, "direct", 3, setting, W, 1.0, np.random.default_rng(0), rough=r) for r in (True, False)
+        short_fit(asked, "direct", placed, settings, W, np.random.default_rng(0), rough=r) for r in (True, False)
     )
     assert nmi(rough.labels, exact.labels) > 0.95
     assert rough.cost == pytest.approx(exact.cost, rel=0.02)
@@ -83,12 +84,12 @@ def test_proposals_leave_open_only_what_is_open():
         assert {one.source for one in proposals(asked) if one.n_clusters == k} == (
             always if k <= 3 else always - shapes
         )
-    fixed = proposals(replace(asked, fixed=Spec(n_clusters=4)))
+    fixed = proposals(replace(asked, fixed=Settings(n_clusters=4)))
     assert set(fixed) == {Proposal(source, 4) for source in always}
-    assert proposals(replace(asked, fixed=Spec(n_clusters=4, sigma=1.0))) == [Proposal(FIXED, 4)]
+    assert proposals(replace(asked, fixed=Settings(n_clusters=4, sigma=1.0))) == [Proposal(FIXED, 4)]
 
     def left(**fixed):
-        return {one.source for one in proposals(replace(asked, fixed=Spec(**fixed)))}
+        return {one.source for one in proposals(replace(asked, fixed=Settings(**fixed)))}
 
     assert left(subtract_given=True) == {"residual", "centroids", "joined", "whitened"}
     assert left(subtract_given=True, whitening=0.0) == {"residual", "centroids", "joined"}
@@ -105,7 +106,7 @@ def test_a_source_finds_the_hidden_clusters(source):
     data, found = question()[1], trial(source)
     assert (found.source, found.n_clusters, found.n_components) == (source, 2, 2)
     assert nmi(found.labels, data.alternative) > 0.85
-    if found.whitening == 0:
+    if found.settings.whitening == 0:
         assert np.allclose(found.W.T @ found.W, np.eye(2), atol=1e-8)
     assert found.smallest == np.bincount(found.labels, minlength=2).min() / len(data.X)
     assert found.overlap == pytest.approx(nmi(found.labels, data.given))
@@ -191,11 +192,11 @@ def test_thin_shapes_are_sought_in_few_columns_and_in_halves_of_them():
     wide = replace(asked, X=np.hstack([asked.X, np.random.default_rng(0).standard_normal((n, n // 20 + 1 - d))]))
     assert {one.source for one in proposals(asked)} - {one.source for one in proposals(wide)} == {"thin", "thinner"}
     thin = fit_proposal(asked, Proposal("thin", 2), 0)
-    assert (thin.degree_floor, thin.pull) == (1e-3, 3.0)
-    fixed = replace(asked, fixed=Spec(n_clusters=2, degree_floor=0.2, pull=0.5))
+    assert (thin.settings.degree_floor, thin.settings.pull) == (1e-3, 3.0)
+    fixed = replace(asked, fixed=Settings(n_clusters=2, degree_floor=0.2, pull=0.5))
     for source in ("thin", "residual"):
         found = fit_proposal(fixed, Proposal(source, 2), 0)
-        assert (found.degree_floor, found.pull) == (0.2, 0.5)
+        assert (found.settings.degree_floor, found.settings.pull) == (0.2, 0.5)
 
 
 @pytest.mark.parametrize("source", [FIXED, ALTERNATED])

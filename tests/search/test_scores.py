@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from altclust import Settings
 from altclust.base.given import Given
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
@@ -57,7 +58,7 @@ def test_a_large_gain_counts_less_and_less_but_without_a_limit():
     codes = np.repeat(np.arange(20), 15)
     spec = SearchSpec(10 * rng.standard_normal((20, 8))[codes] + rng.standard_normal((300, 8)), Given.nothing(300))
     trial = replace(fit_proposal(spec, Proposal("residual", 20), 0), labels=codes)
-    few = replace(trial, labels=codes // 5, n_clusters=4)
+    few = replace(trial, labels=codes // 5, settings=Settings(4, sigma=trial.sigma))
     many, halves = scores(spec, [trial, few], np.random.default_rng(0))["mixture"]
     assert many > 2  # where it was cut off once
     assert many > halves
@@ -70,7 +71,8 @@ def test_a_contrast_counts_from_where_clusters_no_longer_overlap_up_to_a_limit()
     for apart in (1, 2.2, 12):
         X = np.column_stack([apart * codes, 0 * codes]) + 0.5 * rng.standard_normal((200, 2))
         spec = SearchSpec(X, Given.nothing(200))
-        trial = replace(fit_proposal(spec, Proposal("residual", 2), 0), W=np.eye(2, 1), labels=codes, sigma=1.0)
+        trial = fit_proposal(spec, Proposal("residual", 2), 0)
+        trial = replace(trial, W=np.eye(2, 1), labels=codes, settings=replace(trial.settings, sigma=1.0))
         found.append(scores(spec, [trial], np.random.default_rng(0)).iloc[0])
     assert found[0]["contrast"] < 1.5 < found[1]["contrast"] < 3 < found[2]["contrast"]
     assert [one["clear"] for one in found] == [0.0, pytest.approx(found[1]["contrast"] - 1.5), 1.5]
@@ -143,8 +145,9 @@ def test_contrast_in_one_direction_does_not_depend_on_the_seed():
 
 
 def test_small_clusters_among_many_are_no_outliers(spec, trials):
-    few = replace(trials[0], n_clusters=2, smallest=0.02)
-    table = rank(spec, [few, replace(few, n_clusters=20)], 0)
+    asked = trials[0].settings
+    few = [replace(trials[0], settings=replace(asked, n_clusters=k), smallest=0.02) for k in (2, 20)]
+    table = rank(spec, few, 0)
     assert (table["score"] < 0).tolist() == [True, False]
 
 

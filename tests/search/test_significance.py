@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.conftest import some
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.base.given import Given
 from altclust.datasets import views
 from altclust.search import halves
@@ -23,7 +23,7 @@ from altclust.search.significance import (
     _combined,
     assess,
 )
-from altclust.search.spec import SearchSpec, Spec
+from altclust.search.spec import SearchSpec
 from altclust.search.verdict import ADVICE, BADGES
 
 
@@ -228,7 +228,7 @@ def test_noise_beside_what_is_given_is_not(kind, few_draws):
 
 def test_progress_counts_the_halves():
     data = views(100, random_state=0)
-    spec = SearchSpec(data.X, Given.from_codes(data.given), Spec(3, sigma=1.0))
+    spec = SearchSpec(data.X, Given.from_codes(data.given), Settings(3, sigma=1.0))
     seen = []
     few = AssessOptions(splits=2, draws=9)
     fixed = "fixed"
@@ -260,14 +260,16 @@ def test_many_clusters_are_tested_with_more_rows_than_few_are():
     data = views(120, ("blobs", "blobs"), (4, 2), random_state=0)
     model = KDAC(4, n_components=2, sigma=1.0, random_state=0).fit(data.X)
     few = AssessOptions(rows=60, splits=1, draws=19)
-    spec = SearchSpec(data.X - data.X.mean(axis=0), Given.nothing(120), Spec(n_clusters=4, sigma=1.0))
+    spec = SearchSpec(data.X - data.X.mean(axis=0), Given.nothing(120), Settings(n_clusters=4, sigma=1.0))
     assert not np.isnan(assess(spec, model.labels_, "fixed", few, rng=np.random.default_rng(0)).p_value)
 
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_saving_keeps_significance_and_given_means(tmp_path, asked):
     data = views(150, ("blobs", "blobs"), (2, 2), random_state=0)
-    model = KDAC(2, sigma=1.0, subtract_given=True, random_state=0).fit(data.X[:120], data.given[:120])
+    model = KDAC(2, sigma=1.0, random_state=0, settings=Settings(subtract_given=True)).fit(
+        data.X[:120], data.given[:120]
+    )
     sure = model.significance_ if asked else None
     model.save(tmp_path / "model.npz")
     loaded = KDAC.load(tmp_path / "model.npz")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import KDAC, InputError, tune
+from altclust import KDAC, InputError, Settings, tune
 from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.datasets import views
@@ -92,7 +92,7 @@ def test_a_few_rows_far_out_are_not_a_cluster():
 def test_parameters_lead_kdac_to_the_same_labels(data, tuning):
     chosen = tuning.trials[best(tuning)]
     assert nmi(chosen.labels, data.alternative[tuning.rows]) > 0.9
-    model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
+    model = KDAC(settings=tuning.settings, random_state=0).fit(data.X, data.given)
     assert nmi(model.labels_[tuning.rows], chosen.labels) > 0.9
     assert model.sigma_ == chosen.sigma
     assert model.tuning_ is None
@@ -101,7 +101,7 @@ def test_parameters_lead_kdac_to_the_same_labels(data, tuning):
 def test_kdac_searches_as_tune_does(data, tuning):
     model = KDAC(2, random_state=0).fit(data.X, data.given)
     assert model.tuning_.reasons == tuning.reasons
-    assert model.sigma_ == tuning.parameters["sigma"]
+    assert model.sigma_ == tuning.settings.sigma
     pd.testing.assert_frame_equal(model.tuning_.table, tuning.table)
 
 
@@ -111,7 +111,7 @@ def test_the_choice_depends_neither_on_the_seed_nor_on_the_order_of_rows_and_col
     other = tune(data.X[rows][:, columns], data.given[rows], n_clusters=2)
     pd.testing.assert_frame_equal(other.table, tuning.table, check_exact=True)
     assert np.array_equal(rows[other.rows], tuning.rows)
-    assert np.array_equal(other.parameters["init"], tuning.parameters["init"][columns])
+    assert np.array_equal(other.settings.init, tuning.settings.init[columns])
     for one, same in zip(tuning.trials, other.trials, strict=True):
         assert np.array_equal(one.labels, same.labels)
     first, second = (KDAC(2, random_state=seed).fit(data.X, data.given) for seed in (0, 1))
@@ -160,14 +160,13 @@ def test_progress_is_told_and_can_cancel(data, tuning):
     assert 0 < len(cut.trials) < len(tuning.trials)
     assert cut.table["source"].nunique() == 1
     assert cut.table["chosen"].sum() == 1
-    assert KDAC(**cut.parameters, random_state=0).fit(data.X, data.given).n_clusters_ == 2
+    assert KDAC(settings=cut.settings, random_state=0).fit(data.X, data.given).n_clusters_ == 2
 
 
 def test_two_processes_find_the_same(data, tuning):
     side_by_side = tune(data.X, data.given, n_clusters=2, n_jobs=2)
     pd.testing.assert_frame_equal(side_by_side.table, tuning.table)
-    assert side_by_side.parameters.keys() == tuning.parameters.keys()
-    assert np.allclose(side_by_side.parameters["init"], tuning.parameters["init"])
+    assert np.allclose(side_by_side.settings.init, tuning.settings.init)
 
 
 def test_frames_and_nothing_given(data):
@@ -175,7 +174,7 @@ def test_frames_and_nothing_given(data):
     alone = tune(frame, n_clusters=2)
     assert set(alone.table.columns) >= COLUMNS
     assert alone.table["overlap"].isna().all()
-    assert alone.parameters["subtract_given"] is False
+    assert alone.settings.subtract_given is False
     assert "given" not in alone.reasons
     labels = alone.trials[best(alone)].labels
     assert max(nmi(labels, truth[alone.rows]) for truth in (data.given, data.alternative)) > 0.9
@@ -185,7 +184,7 @@ def test_frames_and_nothing_given(data):
 def test_what_is_fixed_stays_fixed(data, subtract):
     asked = {"n_clusters": 3, "n_components": 1, "novelty_weight": 2.0, "subtract_given": subtract}
     tuning = tune(data.X, data.given, **asked)
-    assert {name: tuning.parameters[name] for name in asked} == asked
+    assert {name: getattr(tuning.settings, name) for name in asked} == asked
     assert (tuning.table["n_clusters"] == 3).all()
     assert (tuning.table["n_components"] == 1).all()
     assert (tuning.table["novelty_weight"] == 2).all()
@@ -227,7 +226,7 @@ def test_directions_come_back_in_the_columns_of_the_table():
     """Also where the rows do not span all columns and the search works inside their span."""
     data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
     X = np.column_stack([data.X, data.X[:, 2] + data.X[:, 3]])
-    W = tune(X, data.given, n_clusters=2, subtract_given=False).parameters["init"]
+    W = tune(X, data.given, n_clusters=2, subtract_given=False).settings.init
     assert W.shape[0] == 7
     assert np.allclose(W.T @ W, np.eye(W.shape[1]), atol=1e-8)
 
@@ -251,15 +250,15 @@ def test_rows_that_are_all_explained_have_no_residual_view():
     rng = np.random.default_rng(0)
     given = rng.integers(3, size=60)
     X = np.column_stack([1.7 * given + 0.3, given == 1]).astype(float)
-    assert not tune(X, given, n_clusters=2).parameters["subtract_given"]
+    assert not tune(X, given, n_clusters=2).settings.subtract_given
 
 
 def test_few_known_labels():
     data = views(60, ("blobs", "blobs"), (2, 2), random_state=0)
     given = np.full(60, -1)
     given[:2] = 0, 1
-    model = KDAC(2, sigma=1.0, subtract_given=True, random_state=0).fit(data.X, given)
+    model = KDAC(2, sigma=1.0, random_state=0, settings=Settings(subtract_given=True)).fit(data.X, given)
     assert np.array_equal(model.predict(data.X, given=given), model.labels_)
     with pytest.raises(InputError, match="given is needed: too few labels were given to guess the cluster of a row"):
         model.predict(data.X)
-    assert KDAC(2, subtract_given=False, random_state=0).fit(data.X, given).n_clusters_ == 2
+    assert KDAC(2, random_state=0, settings=Settings(subtract_given=False)).fit(data.X, given).n_clusters_ == 2

@@ -19,6 +19,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from openpyxl import Workbook
 
+from altclust import Settings
+
 MARKER = "evil_was_here"  # a file that code from a file would leave behind
 
 
@@ -181,8 +183,8 @@ def models() -> tuple[bytes, ...]:
     X, given = rows()[["höhe", "b", "c"]], rows()["segment"]
     fixed = {"n_clusters": 2, "n_components": 1, "sigma": 1.0, "random_state": 0, "max_iter": 3}
     fitted = [
-        KDAC(**fixed, solver=ISM(max_iter=20), init=np.eye(3)[:, :1]),
-        KDAC(**fixed, subtract_given=True),
+        KDAC(settings=Settings(init=np.eye(3)[:, :1]), **fixed, solver=ISM(max_iter=20)),
+        KDAC(settings=Settings(subtract_given=True), **fixed),
     ]
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")

@@ -386,7 +386,7 @@ GOOD_VALUES: dict[str, list[Any]] = {
     "n_components": [1, 2, 3, np.int32(1), "auto"],
     "sigma": [1e-3, 0.3, 1, 10.0, 1e4, np.float32(2), np.int64(3), np.longdouble(2)],
     "novelty_weight": [0, 0.0, 1e-300, 1e-3, 3, 1e9, np.float16(2), "auto"],
-    "subtract_given": [True, False, np.True_, "auto"],
+    "subtract_given": [True, False, np.True_, None],
     "scaling": ["balanced", "paper"],
     "solver": [
         *("ism", "sm", "dg", "newton", ISM(), Newton(), Growth(), Stiefel()),

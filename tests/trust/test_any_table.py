@@ -24,7 +24,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
-from tests.conftest import some
+from tests.conftest import kdac, some
 from tests.trust.strategies import (
     BAD_VALUES,
     BASELINES,
@@ -96,7 +96,7 @@ def check_model(model: KDAC, n: int, given: Any) -> dict[str, Any]:
     assert model.labels_.min() >= 0
     assert model.labels_.max() < k
     assert model.components_.shape == (q, model.n_features_in_)
-    if model.whitening_ == 0:
+    if model.settings_.whitening == 0:
         assert np.abs(model.components_ @ model.components_.T - np.eye(q)).max() < 1e-8
     assert np.isfinite([model.quality_, model.cost_, model.sigma_, model.novelty_weight_, *model.mean_]).all()
     assert np.isnan(model.overlap_) if given is None else 0 <= model.overlap_ <= 1 + 1e-9
@@ -131,7 +131,7 @@ def fit(case: Case, folder: Any, fixed: dict[str, Any]) -> dict[str, Any]:
     """Fit and ask, by KDAC."""
     X = case.table.build()
     y = case.labels.build(X, case.table.n)
-    model = KDAC(**(fixed | {"random_state": 0} | case.values.build() | case.arguments)).fit(X, y)
+    model = kdac(**(fixed | {"random_state": 0} | case.values.build() | case.arguments)).fit(X, y)
     n = len(model.labels_)
     found = check_model(model, n, y)
     if case.new is not None:
@@ -163,9 +163,9 @@ def fit_views(case: Case, folder: Any) -> dict[str, Any]:
     y = case.labels.build(X, case.table.n)
     if case.method == "tune":
         tuning = tune(X, y, **({"n_clusters": 2, "n_components": 1} | case.arguments))
-        assert np.isfinite([tuning.score, tuning.parameters["sigma"]]).all()
-        return {"W": tuning.parameters["init"], "sigma": tuning.parameters["sigma"]}
-    found = KDAC(**FIXED | case.arguments).fit(X, y).views_
+        assert np.isfinite([tuning.score, tuning.settings.sigma]).all()
+        return {"W": tuning.settings.init, "sigma": tuning.settings.sigma}
+    found = kdac(**FIXED | case.arguments).fit(X, y).views_
     for view in found:
         check_model(view.model, case.table.n, y if view.number == 1 else 0)
     predicted = [view.model.predict(X) for view in found] if case.table.kept in PLAIN else []

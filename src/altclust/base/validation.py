@@ -28,14 +28,18 @@ LARGEST = 1e50  # fourth powers of distances stay far from overflow
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters against the constraints of the estimator's class."""
-    for name, value in estimator.get_params(deep=False).items():
-        allowed = estimator._parameter_constraints[name]
+    check_values(estimator.get_params(deep=False), estimator._parameter_constraints, type(estimator).__name__)
+
+
+def check_values(values: dict[str, Any], constraints: dict[str, list[Any]], owner: str) -> None:
+    """Check values against scikit-learn's constraints."""
+    for name, value in values.items():
         try:
             with np.errstate(over="ignore"):  # bounds overflow when compared with a half-precision value
-                validate_constraints({name: allowed}, {name: value}, type(estimator).__name__)
+                validate_constraints({name: constraints[name]}, {name: value}, owner)
         except InvalidParameterError as error:
-            values = " or ".join(map(_describe, allowed))
-            raise ParameterError(f"is not allowed: pass {values}.", argument=name, value=value) from error
+            allowed = " or ".join(map(_describe, constraints[name]))
+            raise ParameterError(f"is not allowed: pass {allowed}.", argument=name, value=value) from error
 
 
 def _describe(constraint: Any) -> str:

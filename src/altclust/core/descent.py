@@ -12,8 +12,8 @@ from ..base.backend import Array
 from .alternation import principal_axes
 from .embedding import KernelMap, round_to_labels, unit_rows
 from .lloyd import best_lloyd
-from .problem import Embedding, Problem
-from .reduced import FLOOR, ReducedObjective
+from .problem import Embedding
+from .reduced import ReducedObjective
 from .result import Result
 from .solvers import LBFGS, Solution, Status
 
@@ -22,45 +22,26 @@ DIGITS = 10
 
 
 def descend(
-    problem: Problem,
-    X: Array,
-    given: Array,
+    objective: ReducedObjective,
     W: Array,
     solver: LBFGS,
     *,
-    floor: float = FLOOR,
-    anchor: Array | None = None,
-    pull: float = 0.0,
-    rough: bool = False,
     callback: Callable[[int, float, Embedding], Any] | None = None,
     rounding: str = "kmeans",
-    keep: tuple[Array, Array] | None = None,
     rng: np.random.Generator,
 ) -> Result:
     """The minimum of f that a solver finds from W.
 
     Parameters
     ----------
-    problem : Problem
-    X : array, shape (n, r)
-        Centred rows.
-    given : array, shape (n, c)
-        Centred indicator columns of what is known.
+    objective : ReducedObjective
+        It pulls to its anchor, or to W if it has none.
     W : array, shape (r, q)
         Orthonormal start.
     solver : LBFGS
-    floor : float
-    anchor : array, shape (r, q), optional
-        Directions to stay close to; the start if left out.
-    pull : float
-        How strongly W is held close to them.
-    rough : bool
-        See `ReducedObjective`.
     callback : callable, optional
         Called after every step with its number, f and the U step; a true answer stops.
     rounding : {"kmeans", "cluster_qr"}
-    keep : tuple of arrays, optional
-        See `ReducedObjective`.
     rng : Generator
         For landmarks and the rounding.
 
@@ -68,13 +49,12 @@ def descend(
     -------
     Result
     """
-    objective = ReducedObjective(X, given, problem.kernel, problem.n_clusters, problem.novelty_weight, floor)
-    anchor = W if anchor is None else anchor
-    objective = replace(objective, anchor=anchor if pull else None, pull=pull, rough=rough, keep=keep)
+    anchor = W if objective.anchor is None else objective.anchor
+    objective = replace(objective, anchor=anchor if objective.pull else None)
 
     def report(number: int, value: float, W: Array) -> Any:
         assert callback is not None
-        U = with_constant(objective.at(W).U)[:, : problem.n_clusters]
+        U = with_constant(objective.at(W).U)[:, : objective.n_clusters]
         return callback(number, value, Embedding(U, np.ones(U.shape[1]), np.ones(len(U))))
 
     solver = solver if callback is None else replace(solver, callback=report)
@@ -89,17 +69,15 @@ def descend(
         if solution.status is Status.CANCELLED or objective.are_enough(W):
             break
     with objective.threads():
-        return _rounded(problem, objective, solution, rounding, rng)
+        return _rounded(objective, solution, rounding, rng)
 
 
-def _rounded(
-    problem: Problem, objective: ReducedObjective, solution: Solution, rounding: str, rng: np.random.Generator
-) -> Result:
+def _rounded(objective: ReducedObjective, solution: Solution, rounding: str, rng: np.random.Generator) -> Result:
     """Labels, the map to new rows, and the cost of the paper at the minimum."""
-    X, W = objective.X, solution.W
+    X, W, kernel = objective.X, solution.W, objective.kernel
     Z = X @ W
     W = principal_axes(W, Z.T @ Z)
-    Z, point, n, k = X @ W, objective.at(W), len(X), problem.n_clusters
+    Z, point, n, k = X @ W, objective.at(W), len(X), objective.n_clusters
     kept = point.values > FAINT * point.values[0]  # the others are rounding, and tell equal rows apart
     point = point._replace(U=point.U * kept, coefficients=point.coefficients * kept, offset=point.offset * kept)
     U = np.round(with_constant(point.U)[:, :k], DIGITS)  # so that equal rows stay equal
@@ -109,8 +87,8 @@ def _rounded(
     offset = np.append(point.offset, -(n**-0.5))[:k]
     reach = 0.0
     if objective.landmarks is not None:
-        reach = float(np.min(np.max(problem.kernel.exponent(Z, landmarks), axis=1)))
-    map = KernelMap(landmarks, coefficients, offset, centres, problem.kernel, point.sums, reach, point.floor)
+        reach = float(np.min(np.max(kernel.exponent(Z, landmarks), axis=1)))
+    map = KernelMap(landmarks, coefficients, offset, centres, kernel, point.sums, reach, point.floor)
     paper = replace(objective, n_clusters=k + 1, floor=0.0, keep=None, _last=None)  # k columns, no floor
     plain = paper.at(W)
     values, residuals, changes = solution.history[min(1, solution.n_iter) :].T  # one row per step

@@ -49,7 +49,7 @@ class Guess:
             if known.sum() <= len(sizes):
                 raise InputError(
                     f"given has {known.sum()} known labels of {len(sizes)} clusters: too few to tell the cluster of a "
-                    "new row; pass subtract_given=False."
+                    "new row; pass Settings(subtract_given=False)."
                 )
             coefficients, constants = _discriminant(inside[known], np.searchsorted(present, codes[known]), sizes)
             if basis is not None:

@@ -13,7 +13,7 @@ from ..base.errors import InputError
 from .atomic import write_atomically
 from .npy import BadFile, read_npz
 
-FORMAT = 2  # what is saved; files of other formats are refused
+FORMAT = 3  # what is saved; files of other formats are refused
 
 
 def write_model(path: str | os.PathLike, kind: str, arrays: dict[str, np.ndarray], meta: dict[str, Any]) -> None:

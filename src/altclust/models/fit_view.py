@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -20,13 +19,19 @@ from ..core.kernels import Gaussian
 from ..core.solvers import LBFGS, SOLVERS
 from ..data.opening import checked_rows
 from ..data.rows import ArrayRows, Rows
-from ..search.spec import Spec
+from ..search.settings import Settings
 from .fitted_view import FittedView
 from .fitting import fit_sample
 from .sample import Sample
 from .solving import SolveOptions
 from .sparse_rows import Reduced, check_sparse
 
+OWN = dict.fromkeys(("n_clusters", "n_components", "sigma", "novelty_weight"), "auto") | {"kernel": "gaussian"}
+NUMBERS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("n_clusters", "n_components", "n_init"), int),
+    **dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull", "keep_weight"), float),
+    **dict.fromkeys(("subtract_given", "keep_obvious"), bool),
+}
 BUFFERS = 3  # n x n arrays of an alternation
 
 
@@ -42,19 +47,16 @@ def fit_view(
             rows = ArrayRows(reduced.rows)
         else:
             rows = checked_rows(model, X, reset=True)
-        names = column_names(model)
-        spec = replace(
-            _spec(model),
-            originals=check_originals(originals, rows.n, names),
-            keep=check_keep(keep, rows.n, float(model.keep_weight)),
-        )
-        if reduced is not None and (not isinstance(spec.init, str) or spec.subspace is not None):
+        names, settings = column_names(model), settings_of(model)
+        originals = check_originals(originals, rows.n, names)
+        keep = check_keep(keep, rows.n, settings.keep_weight)
+        if reduced is not None and (settings.has_start or settings.subspace is not None):
             problem = "must be left out for a sparse X, which is clustered in its leading principal directions."
-            raise InputError(problem, argument="subspace" if isinstance(spec.init, str) else "init")
-        _check_used(model, options)
-        _check_sample(model, rows, options)
-        sample = Sample.of(rows.encode(y), names, spec, int(model.sample_size), rng)
-        view = fit_sample(sample, spec, options, rng)
+            raise InputError(problem, argument="init" if settings.has_start else "subspace")
+        _check_used(settings, options)
+        _check_sample(settings, min(rows.n, int(model.sample_size)), rows.n, options)
+        sample = Sample.of(rows.encode(y), names, keep, originals, int(model.sample_size), rng)
+        view = fit_sample(sample, settings, options, rng)
     return view if reduced is None else reduced.lifted(view)
 
 
@@ -67,14 +69,12 @@ def first_number(n_clusters: Any) -> int | None:
     return None if numbers[0] == "auto" else int(numbers[0])
 
 
-def _check_sample(model: Any, rows: Rows, options: SolveOptions) -> None:
-    """Refuse a sample whose kernel does not fit in memory, and more clusters than its rows."""
-    m = min(rows.n, int(model.sample_size))
-    k = first_number(model.n_clusters)
-    if m < rows.n and k is not None and k > m:
+def _check_sample(settings: Settings, m: int, n: int, options: SolveOptions) -> None:
+    """Refuse a sample of m of n rows whose kernel does not fit in memory, and more clusters than its rows."""
+    if m < n and settings.n_clusters is not None and settings.n_clusters > m:
         problem = f"is more than the {m:,} rows of the sample: raise sample_size, or ask for fewer clusters."
-        raise InputError(problem, argument="n_clusters", value=k)
-    if options.reduced and isinstance(make_kernel(model.kernel, 1.0), Gaussian):
+        raise InputError(problem, argument="n_clusters", value=settings.n_clusters)
+    if options.reduced and isinstance(make_kernel(settings.kernel, 1.0), Gaussian):
         return
     needed = 8.0 * BUFFERS * m * m
     if needed > free_memory():
@@ -85,37 +85,43 @@ def _check_sample(model: Any, rows: Rows, options: SolveOptions) -> None:
         raise InputError(problem, argument="sample_size", value=m)
 
 
-def _check_used(model: Any, options: SolveOptions) -> None:
-    """Refuse parameters that the solver or the kernel would not use."""
-    if options.reduced and isinstance(make_kernel(model.kernel, 1.0), Gaussian):
+def _check_used(settings: Settings, options: SolveOptions) -> None:
+    """Refuse settings that the solver or the kernel would not use."""
+    if options.reduced and isinstance(make_kernel(settings.kernel, 1.0), Gaussian):
         return
     other = "another kernel than the Gaussian" if options.reduced else "a solver that alternates between D, W and U"
     for name in ("degree_floor", "pull"):
-        value = getattr(model, name)
-        if not isinstance(value, str) and value:
+        value = getattr(settings, name)
+        if value:
             raise InputError(f"is not used by {other}: leave it out.", argument=name, value=value)
 
 
-def _spec(model: Any) -> Spec:
-    """The parameters that are fixed, as Python numbers: small numpy integers overflow early."""
+def settings_of(model: Any) -> Settings:
+    """The settings of an estimator, from `settings` and from its own parameters where these are set.
 
-    def fixed(name: str, kind: Callable[[Any], Any]) -> Any:
-        value = getattr(model, name)
-        return None if isinstance(value, str) else kind(value)
-
-    sigma = None if isinstance(model.sigma, str) else model.sigma
-    k = first_number(model.n_clusters)
-    kinds: dict[str, Callable[[Any], Any]] = {"n_components": int, "subtract_given": bool}
-    kinds |= dict.fromkeys(("novelty_weight", "whitening", "degree_floor", "pull"), float)
-    found = {name: fixed(name, kind) for name, kind in kinds.items()}
-    found |= {"n_clusters": k, "scaling": model.scaling, "init": model.init, "subspace": model.subspace}
-    return Spec(**found, sigma=sigma, keep_obvious=bool(model.keep_obvious), kernel=model.kernel)
+    Numbers are those of Python: small integers of numpy overflow early.
+    """
+    asked, found = model.settings or Settings(), {}
+    asked.check()
+    own = {name: getattr(model, name) for name in OWN} | {"n_clusters": first_number(model.n_clusters) or "auto"}
+    for name, value in own.items():
+        other = getattr(asked, name)
+        if isinstance(value, str) and value == OWN[name]:
+            found[name] = other
+        elif other is None or other == value:
+            found[name] = value
+        else:
+            problem = f"differs from settings.{name}={other!r}: set one of them."
+            raise InputError(problem, argument=name, value=value)
+    merged = vars(asked) | found | {"kernel": found["kernel"] or OWN["kernel"]}
+    plain = {name: kind(merged[name]) for name, kind in NUMBERS.items() if merged[name] is not None}
+    return Settings(**merged | plain)
 
 
 def _options(model: Any) -> SolveOptions:
     name = "ism" if isinstance(model.solver, str) and model.solver == "auto" else model.solver
     solver = SOLVERS[name]() if isinstance(name, str) else check_solver(name)
     reduced = isinstance(solver, LBFGS) or (isinstance(model.solver, str) and model.solver == "auto")
-    names = ("n_init", "rounding", "max_iter", "tol", "callback", "n_jobs")
+    names = ("max_iter", "tol", "callback", "n_jobs")
     alternating = reduced and not isinstance(solver, LBFGS)
     return SolveOptions(solver, **{n: getattr(model, n) for n in names}, reduced=reduced, alternating=alternating)

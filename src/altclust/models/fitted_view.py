@@ -23,12 +23,14 @@ from ..data.sums import check_block
 from ..search.obvious import Obvious, reproduced_by
 from ..search.proposals import FIXED
 from ..search.selection import fewest
+from ..search.settings import Settings
 from ..search.significance import AssessOptions, Significance, assess
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
 from ..search.witnesses import EMPTY_CELLS, find_witnesses
 
 PRIVATE = {"private": True}
+OWN = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")  # settings that are published
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,7 @@ class FittedView:
     cost: float
     status: str
     n_iter: int
-    sigma: float
-    novelty_weight: float
-    subtract_given: bool
-    whitening: float
-    degree_floor: float
-    pull: float
-    n_components: int
-    n_clusters: int
+    settings: Settings
     sample_size: int
     engine: str
     approximation_error: float
@@ -115,6 +110,16 @@ class FittedView:
     middles: Rows | None = field(default=None, metadata=PRIVATE)
 
     @property
+    def n_clusters(self) -> int:
+        """K."""
+        return self.settings.k
+
+    @property
+    def n_components(self) -> int:
+        """Q."""
+        return self.kernel_map.landmarks.shape[1]
+
+    @property
     def components(self) -> Array:
         """The directions in the columns of the table, shape (q, d)."""
         return self.coordinates.to_table(np.eye(self.n_components)).T
@@ -128,7 +133,8 @@ class FittedView:
     def published(self) -> dict[str, Any]:
         """The attributes of a fitted estimator."""
         names = ["components", "mean", *(f.name for f in fields(self) if "private" not in f.metadata)]
-        return {f"{name}_": getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names} | {name: getattr(self.settings, name) for name in OWN}
+        return {f"{name}_": value for name, value in found.items()}
 
     def labels_of(self, places: np.ndarray) -> np.ndarray:
         """The labels of some rows, in memory."""

@@ -29,8 +29,9 @@ from ..core.result import Result
 from ..core.solvers import Status
 from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
 from ..search.proposals import ALTERNATED, FIXED
-from ..search.resolve import resolve_parameters
-from ..search.spec import Parameters, SearchSpec, Spec
+from ..search.resolve import resolve_settings
+from ..search.settings import Settings
+from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
 from .fitted_view import FittedView, label_block, overlap_of
 from .sample import Sample, visible_share
@@ -50,37 +51,31 @@ class Fit:
     """
 
     sample: Sample
-    spec: Spec
     options: SolveOptions
     search: SearchSpec
     tuning: Tuning | None
     seen: Array
 
     @classmethod
-    def of(cls, sample: Sample, spec: Spec, options: SolveOptions, rng: Any) -> tuple[Fit, Parameters]:
+    def of(cls, sample: Sample, asked: Settings, options: SolveOptions, rng: Any) -> tuple[Fit, Settings]:
         """Search for what is open."""
-        if spec.keep is not None:
-            spec = replace(spec, keep=spec.keep.take(sample.places))
-        spec = replace(spec, originals=sample.originals)
-        parameters, search, tuning = resolve_parameters(
-            spec,
-            sample.centred,
-            sample.given,
+        settings, search, tuning = resolve_settings(
+            SearchSpec(sample.centred, sample.given, asked, sample.keep),
             rng,
+            names=sample.names,
+            originals=sample.originals,
             n_jobs=options.n_jobs,
             callback=options.callback,
-            names=sample.names,
         )
-        seen = _without_obvious(sample, parameters, tuning)
-        return cls(sample, spec, options, search, tuning, seen), parameters
+        return cls(sample, options, search, tuning, _without_obvious(sample, settings, tuning)), settings
 
-    def view(self, parameters: Parameters, rng: np.random.Generator, guess: Guess | None = None) -> FittedView:
-        """The view with these parameters, with the labels of all rows."""
+    def view(self, settings: Settings, rng: np.random.Generator, guess: Guess | None = None) -> FittedView:
+        """The view with these settings, with the labels of all rows."""
         sample = self.sample
-        if parameters.subtract_given and guess is None:
+        if settings.subtract_given and guess is None:
             guess = sample.guess()
-        chosen, inside = sample.coordinates(parameters, guess)
-        problem, result = self._solve(chosen, inside, parameters, rng)
+        chosen, inside = sample.coordinates(settings, guess)
+        problem, result = self._solve(chosen, inside, settings, rng)
         basis, labels, extension = chosen, result.labels, result.kernel_map
         chosen = chosen.along(result.W)
         if not sample.whole:
@@ -100,14 +95,11 @@ class Fit:
             cost=result.cost,
             status=str(result.status),
             n_iter=result.n_iter,
-            sigma=parameters.sigma,
-            novelty_weight=parameters.novelty_weight,
-            subtract_given=parameters.subtract_given,
-            whitening=parameters.whitening,
-            degree_floor=0.0 if result.objective is None else result.objective.floor,
-            pull=parameters.pull,
-            n_components=W.shape[1],
-            n_clusters=problem.n_clusters,
+            settings=replace(
+                settings,
+                n_components=W.shape[1],
+                degree_floor=0.0 if result.objective is None else result.objective.floor,
+            ),
             sample_size=len(sample.places),
             engine=_described(sample, result, problem.n_clusters),
             approximation_error=result.error,
@@ -119,20 +111,20 @@ class Fit:
             places=sample.places,
             rule=self.rule(result.labels),
             find_rule=self.rule_of_equal_rows,
-            certify=partial(self._certify, problem, parameters, basis, extension, result),
+            certify=partial(self._certify, problem, settings, basis, extension, result),
             columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
-            **self._found_again(parameters, result),
+            **self._found_again(settings, result),
         )
         return replace(view, guess_agreement=self._guess_agreement(chosen, extension, result.labels))
 
     def _solve(
-        self, chosen: Coordinates, inside: Array, parameters: Parameters, rng: np.random.Generator
+        self, chosen: Coordinates, inside: Array, settings: Settings, rng: np.random.Generator
     ) -> tuple[Problem, Result]:
         """The best of all starts, on the sample."""
-        sample, here = self.sample, parameters
-        if parameters.scaling == "paper":  # there the effect of λ grows with the rows
-            here = replace(here, novelty_weight=parameters.novelty_weight * sample.rows.n / len(inside))
-        if not isinstance(here.init, str):
+        sample, here = self.sample, settings
+        if settings.scaling == "paper":  # there the effect of λ grows with the rows
+            here = replace(here, novelty_weight=settings.weight * sample.rows.n / len(inside))
+        if settings.has_start:
             here = replace(here, init=chosen.from_table(np.asarray(here.init, dtype=float)))
         problem = build_problem(inside.shape[1], here)
         engine = make_engine(inside, problem.kernel, sample.given.indicators(here.scaling))
@@ -147,7 +139,7 @@ class Fit:
         return float(np.mean(extension.labels(guessed) == labels))
 
     def _certify(
-        self, problem: Problem, parameters: Parameters, chosen: Coordinates, extension: KernelMap, result: Result
+        self, problem: Problem, settings: Settings, chosen: Coordinates, extension: KernelMap, result: Result
     ) -> Certificate:
         """Uses a new engine, because that of the fit would keep n x n arrays in memory as long as the model."""
         sample = self.sample
@@ -158,9 +150,9 @@ class Fit:
         places = sample_rows(sample.rows.n, len(sample.places), np.random.default_rng(len(sample.places)))
         raw, given = sample.rows.take(places)
         inside = chosen(np.asarray(raw, dtype=np.float64), given.codes)
-        engine = make_engine(inside, problem.kernel, given.indicators(parameters.scaling))
-        again = solve_again(problem, engine, given, parameters, self.options, result)
-        there = extended(problem, engine, result, self.options.rounding, np.random.default_rng(0))
+        engine = make_engine(inside, problem.kernel, given.indicators(settings.scaling))
+        again = solve_again(problem, engine, given, settings, self.options, result)
+        there = extended(problem, engine, result, settings.rounding, np.random.default_rng(0))
         agreement = nmi(extension.labels(inside @ result.W), again.labels)
         told = (
             f" A second sample of {len(places):,} rows gives clusters that agree with NMI {agreement:.2f}; its cost in "
@@ -174,19 +166,19 @@ class Fit:
             verdict=found.verdict + told,
         )
 
-    def _found_again(self, parameters: Parameters, result: Result) -> dict[str, Any]:
+    def _found_again(self, settings: Settings, result: Result) -> dict[str, Any]:
         """The search and the source that find a view again in other rows."""
         tuning, search = self.tuning, self.search
         if tuning is None:
-            source = "residual" if parameters.subtract_given else "direct"  # directions that were passed as init
-            if isinstance(parameters.init, str):
+            source = "residual" if settings.subtract_given else "direct"  # directions that were passed as init
+            if not settings.has_start:
                 source = ALTERNATED if result.objective is None else FIXED
             floor = None if result.objective is None else result.objective.floor
             fixed = replace(search.fixed, n_components=result.W.shape[1], degree_floor=floor)
             return {"search": replace(search, fixed=fixed), "source": source, "rows": search.X}
-        X = search.X if parameters.subspace is None else search.X @ parameters.subspace
+        X = search.X if settings.subspace is None else search.X @ settings.subspace
         return {
-            "search": replace(search, X=X, fixed=replace(search.fixed, n_clusters=parameters.n_clusters)),
+            "search": replace(search, X=X, fixed=replace(search.fixed, n_clusters=settings.n_clusters)),
             "source": tuning.source,
             "rows": search.X,
         }
@@ -199,7 +191,7 @@ class Fit:
         """The columns that reproduce labels of the sample, if there are any; several: more than two may do it."""
         sample = self.sample
         before = as_they_were(sample.centred, sample.names, sample.originals)
-        subspace = None if self.tuning is None else self.tuning.parameters["subspace"]
+        subspace = None if self.tuning is None else self.tuning.settings.subspace
         if subspace is not None:  # the search left some columns aside, and found the view in the others
             before = before.loc[:, np.any(subspace, axis=1)]
         beside = as_they_were(sample.centred, sample.names, None)
@@ -208,26 +200,25 @@ class Fit:
     def variant(self, seed: int, guess: Guess | None, n_clusters: int) -> FittedView:
         """The view with another number of clusters, from its trial of the search."""
         assert self.tuning is not None
-        parameters = Parameters(**self.tuning.variants[n_clusters], kernel=self.search.fixed.kernel)
         with fitting_threads(len(self.seen)):
-            return self.view(parameters, np.random.default_rng(seed), guess)
+            return self.view(self.tuning.variants[n_clusters], np.random.default_rng(seed), guess)
 
 
-def fit_sample(sample: Sample, spec: Spec, options: SolveOptions, rng: np.random.Generator) -> FittedView:
+def fit_sample(sample: Sample, asked: Settings, options: SolveOptions, rng: np.random.Generator) -> FittedView:
     """The view of a sample; it is fitted with other numbers of clusters when they are asked for."""
     warn_of_dominant(sample.centred, sample.names)
     with fitting_threads(len(sample.centred)):
-        fit, parameters = Fit.of(sample, spec, options, rng)
-        view = fit.view(parameters, rng)
-    if spec.n_components is not None and spec.n_components > view.n_components:
+        fit, settings = Fit.of(sample, asked, options, rng)
+        view = fit.view(settings, rng)
+    if asked.n_components is not None and asked.n_components > view.n_components:
         problem = f"is more than the rows span: only {view.n_components} direction(s) are used."
-        warnings.warn(FitWarning(problem, argument="n_components", value=spec.n_components), stacklevel=4)
+        warnings.warn(FitWarning(problem, argument="n_components", value=asked.n_components), stacklevel=4)
     if view.approximation_error > MUCH_LEFT_OUT:
         problem = (
             f"is too narrow for a sample of {len(sample.places):,} rows: landmarks leave out "
             f"{view.approximation_error:.2g} of the kernel's trace; choose a larger one, or a smaller sample_size."
         )
-        warnings.warn(FitWarning(problem, argument="sigma", value=view.sigma), stacklevel=4)
+        warnings.warn(FitWarning(problem, argument="sigma", value=view.settings.sigma), stacklevel=4)
     if fit.tuning is None or view.status == Status.CANCELLED:
         return view
     quiet, seed = replace(fit, options=replace(options, callback=None)), int(rng.integers(2**31))
@@ -254,10 +245,10 @@ def _described(sample: Sample, result: Result, k: int) -> str:
     )
 
 
-def _without_obvious(sample: Sample, parameters: Parameters, tuning: Tuning | None) -> Array:
+def _without_obvious(sample: Sample, settings: Settings, tuning: Tuning | None) -> Array:
     """The sample with 0 in the columns that the search left aside, so that a view is not said to be based on them."""
-    if tuning is None or not tuning.obvious or parameters.subspace is None:
+    if tuning is None or not tuning.obvious or settings.subspace is None:
         return sample.centred
     names = sample.names
-    aside = left_aside(names, parameters.subspace.T, tuning.obvious)
+    aside = left_aside(names, settings.subspace.T, tuning.obvious)
     return np.where([column_name(names, j) in aside for j in range(sample.rows.d)], 0.0, sample.centred)

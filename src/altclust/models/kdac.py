@@ -23,7 +23,7 @@ from ..base.given_labels import given_frame
 from ..base.keep import check_keep
 from ..base.known import Known, known_parts, read_given
 from ..base.progress import Callback
-from ..base.sklearn_compat import Interval, Options, StrOptions
+from ..base.sklearn_compat import Interval, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
     check_originals,
@@ -33,17 +33,17 @@ from ..base.validation import (
     generator,
 )
 from ..core.certificate import Certificate
-from ..core.embedding import ROUNDINGS
 from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
-from ..core.problem import SCALINGS, Objective
+from ..core.problem import Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
 from ..data.rows import ArrayRows, Rows, SparseRows
 from ..search.obvious import left_aside
+from ..search.settings import Settings
 from ..search.significance import AssessOptions, Significance
 from .display import card, printed, rows_to_show
-from .fit_view import fit_view
+from .fit_view import fit_view, settings_of
 from .fitted_view import FittedView
 from .saving import load_kdac, save_kdac
 from .sparse_rows import check_sparse
@@ -84,44 +84,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         distance between rows.
     novelty_weight : float or "auto"
         λ, the penalty for similarity to the given clusterings. "auto": 1.
-    subtract_given : bool or "auto"
-        Whether to first subtract from every row the mean of its given cluster, which finds views that share all
-        their directions with the given clustering. The given cluster of a new row is predicted. "auto": chosen by the
-        search; False if `sigma` is fixed.
-    whitening : {0, 0.5, 1} or "auto"
-        The rows are expressed in their principal directions (within the given clusters, if their means are
-        subtracted), each divided by its standard deviation to this power. With 1, a direction that dwarfs the others
-        cannot hide them, and units and mixed columns no longer matter. "auto": chosen by the search; 0 if `sigma` is
-        fixed.
-    degree_floor : float or "auto"
-        Share of the mean degree that is added to every degree, so that rows far from all others do not count as
-        clusters. "auto": chosen by the search; 0.1, 0.001 or 0 if `sigma` is fixed, see
-        docs/solvers.md. Used by the solvers "auto" and "lbfgs".
-    pull : float or "auto"
-        How strongly the directions are held close to `init`: pull ‖initᵀW‖² / q is added to the quality. "auto": the
-        directions of the search are held; 0 if `sigma` is fixed. Used by the solvers "auto" and "lbfgs".
-    subspace : array of shape (n_features, m), optional
-        Orthonormal columns in whose span directions are sought. Default: all directions; if a table has more than 200
-        columns, the search chooses its leading principal directions or a few columns that stand out.
-    keep_obvious : bool
-        Whether the search may choose a view that columns with few values reproduce. Default: such views are listed in
-        ``significance_.obvious``, and the search goes on without these columns.
-    keep_weight : float
-        μ, the reward for agreement with `keep` in `fit`; the search prefers views that agree, also if it is 0.
-    scaling : {"balanced", "paper"}
-        The scaling of Y that λ refers to: unit columns, so that λ means the same for every n, or the paper's
-        one-hot columns.
     solver : {"auto", "ism", "lbfgs", "sm", "dg", "newton"} or a solver such as ``ISM(safeguard=False)``
         "auto" and "lbfgs" minimise one objective in which U and D are functions of W, with the Gaussian kernel; the
         others alternate between D, W and U, as "auto" does with other kernels, see docs/solvers.md.
         The accuracy of W steps increases with the rounds, up to ``tol / 10``, but not beyond the solver's own ``tol``.
-    init : {"spectral", "random"} or array of shape (n_features, n_components)
-    n_init : int
-        Number of random starts; the result with the lowest cost is kept.
     sample_size : int
         Rows that are fitted. Of a larger table a random sample of so many rows is fitted, wherever the rows are, and
         all rows are labelled in one pass, see docs/scaling.md. A larger sample takes longer and sees smaller clusters.
-    rounding : {"kmeans", "cluster_qr"}
     max_iter : int
         Limit on the steps of a descent, or on the rounds of D, W and U.
     tol : float
@@ -134,13 +103,18 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     random_state : int, Generator or None
         Draws the sample of a large table, random starts and the halves of the significance test. The search for
         parameters does not depend on it: what it draws follows from the values of the rows.
+    settings : Settings, optional
+        All else that defines the fit, see `altclust.Settings`: whether given means are subtracted, whitening, the start
+        of the directions and others. It may set `n_clusters`, `n_components`, `kernel`, `sigma` and `novelty_weight`,
+        too, as those that `altclust.tune` finds do; one that is set in both places must be the same.
 
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
         A Dask array if X is one.
     components_ : array, shape (n_components, n_features)
-        The directions W of the new clustering, as rows; largest variance first. Orthonormal if `whitening_` is 0.
+        The directions W of the new clustering, as rows; largest variance first. Orthonormal without
+        whitening.
     feature_weights_ : array, shape (n_features,)
         What each feature tells about the clusters: the share of its variance between them, relative to the others;
         the sum is 1. If no feature alone tells clusters apart, its share in the directions: diag(WWᵀ) times the
@@ -164,8 +138,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     status_ : str
         "converged", or why not.
     n_iter_ : int
-    sigma_, novelty_weight_, n_components_, n_clusters_, subtract_given_, whitening_, degree_floor_, pull_ :
-        The values that were used.
+    settings_ : Settings
+        The values that were used, those that were open too.
+    n_clusters_, n_components_, sigma_, novelty_weight_, subtract_given_ :
+        The same, of `settings_`.
     tuning_ : Tuning or None
         All trials of the search and why these values were chosen; None if there was no search.
     views_ : Views
@@ -207,24 +183,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         "kernel": [StrOptions(set(KERNELS)), Kernel],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
-        "subtract_given": ["boolean", StrOptions({"auto"})],
-        "whitening": [Options(Real, {0, 0.5, 1}), StrOptions({"auto"})],
-        "degree_floor": [Interval(Real, 0, 1e3, closed="both"), StrOptions({"auto"})],
-        "pull": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
-        "subspace": ["array-like", None],
-        "keep_obvious": ["boolean"],
-        "keep_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "scaling": [StrOptions(set(SCALINGS))],
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
-        "init": [StrOptions({"spectral", "random"}), "array-like"],
-        "n_init": [Interval(Integral, 1, 10_000, closed="both")],
         "sample_size": [Interval(Integral, 100, None, closed="left")],
-        "rounding": [StrOptions(set(ROUNDINGS))],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, 1e9, closed="both")],
         "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
         "random_state": ["random_state", np.random.Generator],
+        "settings": [Settings, None],
     }
 
     def __init__(
@@ -235,48 +201,28 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         kernel: str | Kernel = "gaussian",
         sigma: float | str = "auto",
         novelty_weight: float | str = "auto",
-        subtract_given: bool | str = "auto",
-        whitening: float | str = "auto",
-        degree_floor: float | str = "auto",
-        pull: float | str = "auto",
-        subspace: Array | None = None,
-        keep_obvious: bool = False,
-        keep_weight: float = 0.3,
-        scaling: str = "balanced",
         solver: str | Solver[Objective] = "auto",
-        init: str | Array = "spectral",
-        n_init: int = 10,
         sample_size: int = 3000,
-        rounding: str = "kmeans",
         max_iter: int = 100,
         tol: float = 1e-2,
         n_jobs: int | None = None,
         callback: Callback | None = None,
         random_state: int | np.random.Generator | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_components = n_components
         self.kernel = kernel
         self.sigma = sigma
         self.novelty_weight = novelty_weight
-        self.subtract_given = subtract_given
-        self.whitening = whitening
-        self.degree_floor = degree_floor
-        self.pull = pull
-        self.subspace = subspace
-        self.keep_obvious = keep_obvious
-        self.keep_weight = keep_weight
-        self.scaling = scaling
         self.solver = solver
-        self.init = init
-        self.n_init = n_init
         self.sample_size = sample_size
-        self.rounding = rounding
         self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
         self.callback = callback
         self.random_state = random_state
+        self.settings = settings
 
     def fit(
         self,
@@ -329,7 +275,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             repeated = Repeated.of(self, X, sample_weight)
             cells = check_originals(originals, repeated.n, column_names(self))
             again = None if cells is None else cells.iloc[repeated.places]
-            kept = check_keep(keep, repeated.n, float(self.keep_weight))
+            kept = check_keep(keep, repeated.n, settings_of(self).keep_weight)
             kept = None if kept is None else kept.take(repeated.places)
             view = repeated.back(fit_view(self, repeated.X, repeated.known(y), kept, again, rng), y)
             y = repeated.counted(y)
@@ -339,7 +285,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             problem = (
                 f"gives a view that resembles what was given (overlap {view.overlap:.2f}): raise it, or change sigma."
             )
-            warnings.warn(FitWarning(problem, argument="novelty_weight", value=view.novelty_weight), stacklevel=2)
+            weight = view.settings.novelty_weight
+            warnings.warn(FitWarning(problem, argument="novelty_weight", value=weight), stacklevel=2)
         if view.empty_clusters:
             empty = view.empty_clusters
             problem = f"leaves {empty} cluster(s) empty, because many rows are equal: ask for fewer clusters."

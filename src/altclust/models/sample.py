@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from scipy.stats import binom
 from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given
+from ..base.keep import Keep
 from ..base.sampling import sample_rows
 from ..core.coordinates import Coordinates
 from ..core.guess import Guess
@@ -21,7 +21,8 @@ from ..core.problem import coordinates
 from ..data.rows import Rows
 from ..data.sums import given_effects
 from ..search.selection import fewest
-from ..search.spec import MOST_ROWS, Parameters, Spec
+from ..search.settings import Settings
+from ..search.spec import MOST_ROWS
 
 FEW_TOLD = 5  # a fifth of a sample may be rows about which something is given or to be kept, where these are few
 SURE = 0.95  # probability with which the search sees a cluster that counts as visible
@@ -47,8 +48,8 @@ class Sample:
         About the sample.
     effects : list of arrays, shape (c + 1, d)
         What each code of the given columns adds to a row, from all rows.
-    originals : DataFrame with m rows, or None
-        As in `altclust.KDAC.fit`.
+    keep, originals : Keep, and DataFrame with m rows, or None
+        As in `altclust.KDAC.fit`, about the sample.
     """
 
     rows: Rows
@@ -58,15 +59,24 @@ class Sample:
     centred: Array
     given: Given
     effects: list[Array]
+    keep: Keep | None
     originals: pd.DataFrame | None
 
     @classmethod
-    def of(cls, rows: Rows, names: Sequence[str] | None, spec: Spec, size: int, rng: Any) -> Sample:
+    def of(
+        cls,
+        rows: Rows,
+        names: Sequence[str] | None,
+        keep: Keep | None,
+        originals: pd.DataFrame | None,
+        size: int,
+        rng: np.random.Generator,
+    ) -> Sample:
         """Draw a sample, and compute what is given adds to a row from all rows in one pass."""
         places = sample_rows(rows.n, size, rng)
         raw, given = rows.take(places)
         if len(places) < rows.n:
-            told = [] if spec.keep is None else [spec.keep.rows]
+            told = [] if keep is None else [keep.rows]
             rarely = np.flatnonzero(np.mean(given.codes >= 0, axis=0) < 0.5)
             told += [np.flatnonzero(np.asarray(rows.given.codes[:, g]) >= 0) for g in rarely]
             if told:
@@ -77,23 +87,24 @@ class Sample:
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with a remedy
             mean = np.where(raw.max(axis=0) == raw.min(axis=0), raw[0], raw.mean(axis=0))
         effects = given_effects(rows, mean, names)
-        originals = None if spec.originals is None else spec.originals.iloc[places]
-        return cls(rows, names, places, mean, raw - mean, given, effects, originals)
+        keep = None if keep is None else keep.take(places)
+        originals = None if originals is None else originals.iloc[places]
+        return cls(rows, names, places, mean, raw - mean, given, effects, keep, originals)
 
     @property
     def whole(self) -> bool:
         """Whether the sample is the table."""
         return len(self.places) == self.rows.n
 
-    def coordinates(self, parameters: Parameters, guess: Guess | None) -> tuple[Coordinates, Array]:
+    def coordinates(self, settings: Settings, guess: Guess | None) -> tuple[Coordinates, Array]:
         """The coordinates of a fit, and the sample in them."""
         found, left = Coordinates(self.mean), self.centred
-        if parameters.subtract_given:
+        if settings.subtract_given:
             measured = tuple(not one.are_labels for one in self.given.levels)
             found = replace(found, effects=tuple(self.effects), measured=measured, guess=guess)
             left = left - found.given_effect(left, self.given.codes)
             left = np.where(np.abs(left) > 1e-12 * np.abs(self.centred).max(), left, 0.0)
-        inside, basis = coordinates(left, parameters.whitening, parameters.subspace)
+        inside, basis = coordinates(left, settings.whitening or 0.0, settings.subspace)
         return replace(found, basis=basis), inside
 
     def guess(self) -> Guess | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, fields
-from math import isfinite
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -24,13 +24,16 @@ from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
 from ..search.obvious import Obvious
+from ..search.settings import Settings
 from ..search.significance import Significance
 from ..search.witnesses import Witness
+from .fit_view import settings_of
 from .fitted_view import FittedView
 
 LARGEST = 1e100  # of any number in a model: squares of them, and sums of those, are finite
 MAP_ARRAYS = ("landmarks", "coefficients", "offset", "centres", "weights")
 KINDS: dict[str, tuple[type, ...]] = {"float": (float, int), "int": (int,), "str": (str,), "bool": (bool,)}
+STORED = "stored"  # in place of an array, which is in the file beside the JSON
 SCALARS = {f.name: str(f.type) for f in fields(FittedView) if f.type in KINDS}
 
 Arrays = dict[str, np.ndarray]
@@ -43,10 +46,9 @@ def save_kdac(model: Any, path: str | os.PathLike) -> None:
     names = column_names(model)
     if names is not None:
         arrays["feature_names_in_"] = np.asarray(names)
-    if not isinstance(params["init"], str):
-        arrays["init"], params["init"] = np.asarray(params["init"], dtype=float), None
-    if params["subspace"] is not None:
-        arrays["subspace"], params["subspace"] = np.asarray(params["subspace"], dtype=float), "stored"
+    if params["settings"] is not None:
+        arrays |= dict(_directions(params["settings"], "asked"))
+        params["settings"] = _plain_settings(params["settings"])
     if not isinstance(params["solver"], str):
         kind = next((name for name, solver in SOLVERS.items() if type(params["solver"]) is solver), None)
         if kind is None:
@@ -69,6 +71,7 @@ def _arrays(view: FittedView) -> Iterator[tuple[str, np.ndarray]]:
     plain |= {f"map.{name}": getattr(view.kernel_map, name) for name in MAP_ARRAYS}
     plain |= {f"history.{name}": values for name, values in view.history.items()}
     plain |= {f"effects.{i}": table for i, table in enumerate(chosen.effects)}
+    plain |= dict(_directions(view.settings, "settings"))
     for i, one in enumerate(view.levels):
         plain |= {f"levels.{i}.labels": _saved_labels(one.labels), f"levels.{i}.edges": one.edges}
     if chosen.guess is not None:
@@ -79,6 +82,37 @@ def _arrays(view: FittedView) -> Iterator[tuple[str, np.ndarray]]:
             plain |= {"measured.landmarks": effect.landmarks, "measured.coefficients": effect.coefficients}
             plain["measured.sigma"] = np.array([effect.sigma])
     return ((name, np.asarray(a)) for name, a in plain.items() if a is not None)
+
+
+def _directions(settings: Settings, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of settings, by their names in the file."""
+    for part in ("init", "subspace"):
+        value = getattr(settings, part)
+        if value is not None and not isinstance(value, str):
+            yield f"{name}.{part}", np.asarray(value, dtype=float)
+
+
+def _plain_settings(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON, without their arrays."""
+    plain = vars(settings) | {name.removeprefix("."): STORED for name, _ in _directions(settings, "")}
+    return (
+        plain
+        if settings.kernel is None or isinstance(settings.kernel, str)
+        else plain | {"kernel": to_dict(settings.kernel)}
+    )
+
+
+def _settings(plain: dict[str, Any], arrays: Arrays, name: str, d: int) -> Settings:
+    """Settings from JSON and from arrays with these names, after the checks of their class."""
+    found = dict(plain)
+    for part, check in (("init", partial(check_start, n_components=None)), ("subspace", check_subspace)):
+        if found[part] == STORED:
+            found[part] = check(arrays[f"{name}.{part}"], d)
+    if isinstance(found["kernel"], dict):
+        found["kernel"] = from_dict(found["kernel"])
+    settings = _dataclass(Settings, found)
+    settings.check()
+    return settings
 
 
 def _saved_labels(labels: np.ndarray | None) -> np.ndarray | None:
@@ -94,6 +128,7 @@ def _header(view: FittedView) -> dict[str, Any]:
     """The rest of a view, as JSON."""
     significance, chosen = view.significance, view.coordinates
     return {
+        "settings": _plain_settings(view.settings),
         "scalars": {name: getattr(view, name) for name in SCALARS},
         "reach": view.kernel_map.reach,
         "floor": view.kernel_map.floor,
@@ -132,14 +167,12 @@ def _restored(cls: type, arrays: Arrays, meta: dict[str, Any]) -> Any:
 
 def _view(arrays: Arrays, meta: dict[str, Any], d: int) -> FittedView:
     scalars = {name: _plain(f"{name}_", meta["scalars"][name], kind) for name, kind in SCALARS.items()}
-    q, k = scalars["n_components"], scalars["n_clusters"]
+    settings = _settings(meta["settings"], arrays, "settings", d)
+    q, k = (_plain(name, getattr(settings, name), "int") for name in ("n_components", "n_clusters"))
     if scalars["status"] not in {*Status}:
         raise ValueError(f"status_ is {short_repr(scalars['status'])}")
-    if not 1 / LARGEST <= scalars["sigma"] <= LARGEST:  # else its square is 0 or infinite
-        raise ValueError(f"sigma_ is {scalars['sigma']}")
-    for name in ("novelty_weight", "whitening", "degree_floor", "pull"):
-        if not isfinite(scalars[name]):
-            raise ValueError(f"{name}_ is {scalars[name]}")
+    if settings.sigma is None or not 1 / LARGEST <= settings.sigma <= LARGEST:  # else its square is 0 or infinite
+        raise ValueError(f"sigma is {short_repr(settings.sigma)}")
     labels = arrays["labels"]
     if labels.dtype.kind != "i" or labels.ndim != 1 or not len(labels) or not 0 <= labels.min() <= labels.max() < k:
         raise ValueError(f"labels are not labels of {k} clusters")
@@ -159,6 +192,7 @@ def _view(arrays: Arrays, meta: dict[str, Any], d: int) -> FittedView:
     levels = tuple(_levels(arrays, one, f"levels.{i}") for i, one in enumerate(meta["levels"]))
     return FittedView(
         **scalars,
+        settings=settings,
         labels=labels,
         feature_weights=_floats(arrays, "feature_weights", d),
         history={name: _shaped(f"history.{name}", a, "fi", scalars["n_iter"]) for name, a in found.items()},
@@ -247,10 +281,8 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: Arrays, n: int, d: in
     unknown = params.keys() - set(cls._get_param_names())
     if unknown:
         raise ValueError(f"it has the unknown parameter {short_repr(min(unknown))}")
-    if params.get("init", "spectral") is None:
-        params["init"] = check_start(arrays["init"], d, None) if arrays["init"].dtype.kind == "f" else None
-    if params.get("subspace") is not None:
-        params["subspace"] = check_subspace(arrays["subspace"], d)
+    if params.get("settings") is not None:
+        params["settings"] = _settings(params["settings"], arrays, "asked", d)
     if isinstance(params.get("solver"), dict):
         values = dict(params["solver"])
         if "callback" in values:
@@ -262,9 +294,10 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: Arrays, n: int, d: in
         params["kernel"] = from_dict(params["kernel"])
     model = cls(**params)
     check_parameters(model)
+    asked = settings_of(model)
     for name, most in (("n_clusters", n), ("n_components", d)):
-        value = getattr(model, name)
-        if not isinstance(value, str) and value > most:
+        value = getattr(asked, name)
+        if value is not None and value > most:
             raise ValueError(f"{name} is {value}, but at most {most} are possible")
     return model
 

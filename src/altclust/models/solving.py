@@ -25,8 +25,8 @@ from ..core.solvers import LBFGS, Solver, Status
 from ..search.discriminants import alternate_discriminants
 from ..search.keep_starts import kept_directions
 from ..search.selection import fewest
+from ..search.settings import Settings
 from ..search.short_fits import with_columns
-from ..search.spec import Parameters
 
 FEW_ROWS = 400  # on which starts, and ways to solve a problem, are compared
 FEW_ROUNDS, FEW_STEPS = 10, 12  # of the alternations and descents that are compared
@@ -46,8 +46,6 @@ class SolveOptions:
     """
 
     solver: Solver[Objective]
-    n_init: int
-    rounding: str
     max_iter: int
     tol: float
     callback: Callback | None = None
@@ -85,25 +83,24 @@ class CountedRounds:
         return self.ended
 
 
-def build_problem(rank: int, parameters: Parameters) -> Problem:
+def build_problem(rank: int, settings: Settings) -> Problem:
     """The problem of rows with `rank` coordinates; q is the rank if it is still to be chosen."""
-    q = min(parameters.n_components or rank, rank)
-    kernel = make_kernel(parameters.kernel, parameters.sigma)
-    return Problem(parameters.n_clusters, q, parameters.novelty_weight, kernel)
+    q = min(settings.n_components or rank, rank)
+    return Problem(settings.k, q, settings.weight, make_kernel(settings.kernel, settings.width))
 
 
 def best_of_starts(
     problem: Problem,
     engine: KernelEngine,
     given: Given,
-    parameters: Parameters,
+    settings: Settings,
     options: SolveOptions,
     rng: np.random.Generator,
 ) -> tuple[Problem, Result]:
     """The best result over all starts, and the problem with the chosen q."""
     if options.callback is not None:
         options = replace(options, callback=CountedRounds(options.callback))
-    starting = _Starting(engine, given, parameters, options, rng)
+    starting = _Starting(engine, given, settings, options, rng)
     descends = options.reduced and isinstance(engine, DenseEngine)
     return starting.descended(problem) if descends else starting.alternated(problem)
 
@@ -112,12 +109,12 @@ def solve_again(
     problem: Problem,
     engine: KernelEngine,
     given: Given,
-    parameters: Parameters,
+    settings: Settings,
     options: SolveOptions,
     found: Result,
 ) -> Result:
     """What other rows give, from the W of a result and in the same way."""
-    starting = _Starting(engine, given, parameters, replace(options, callback=None), np.random.default_rng(0))
+    starting = _Starting(engine, given, settings, replace(options, callback=None), np.random.default_rng(0))
     if found.objective is None:
         return starting._part(MOST_EXACT)._alternation(problem, [(found.W, None)])
     return starting._descent(problem, [found.W], found.objective.floor, options.max_iter, found.objective.anchor)
@@ -139,7 +136,7 @@ class _Starting:
 
     engine: KernelEngine
     given: Given
-    parameters: Parameters
+    settings: Settings
     options: SolveOptions
     rng: np.random.Generator
 
@@ -150,22 +147,22 @@ class _Starting:
         problem, result = replace(problem, n_components=here.n_components), few._alternation(here, starts)
         if few is self or result.status is Status.CANCELLED:
             return problem, result
-        return problem, extended(problem, self.engine, result, self.options.rounding, self.rng)
+        return problem, extended(problem, self.engine, result, self.settings.rounding, self.rng)
 
     def descended(self, problem: Problem) -> tuple[Problem, Result]:
         """The best result on all rows, and the problem with the chosen q."""
         few, options = self._part(FEW_ROWS), self.options
         here, starts = few._starts(few._scaled(problem, self))
         problem = replace(problem, n_components=here.n_components)
-        floor, anchor = self.parameters.degree_floor, starts[0][0]
+        floor, anchor = self.settings.degree_floor, starts[0][0]
         floors: tuple[float, ...] = (FLOOR if floor is None else floor,)
         if floor is None and self.engine.keep is None:  # a cut says nothing of what is to be kept
             distinct = len(np.unique(few.engine.X.round(DIGITS), axis=0)) > problem.n_clusters
             floors = FLOORS if distinct else floors
-        if len(floors) == len(starts) == 1 and self.parameters.pull:  # there is nothing to compare
+        if len(floors) == len(starts) == 1 and self.settings.pull:  # there is nothing to compare
             return problem, self._descent(problem, [anchor], floors[0], options.max_iter)
         found = []
-        if options.alternating and len(floors) > 1 and not self.parameters.pull and not options.cancelled:
+        if options.alternating and len(floors) > 1 and not self.settings.pull and not options.cancelled:
             found.append(few._alternation(here, starts[:1], FEW_ROUNDS))
         steps = min(options.max_iter, FEW_STEPS)
         clear = bool(found) and few._cut(here, found[0]) * CLEARER <= NO_CUT  # no other cut can be clearly smaller
@@ -182,7 +179,7 @@ class _Starting:
             result = some._alternation(some._scaled(problem, self), [(result.W, None)])
             if some is self:
                 return problem, result
-            return problem, extended(problem, self.engine, result, options.rounding, self.rng)
+            return problem, extended(problem, self.engine, result, self.settings.rounding, self.rng)
         return problem, self._descent(problem, [result.W], result.objective.floor, options.max_iter, anchor)
 
     def _part(self, most: int) -> _Starting:
@@ -192,7 +189,7 @@ class _Starting:
             return self
         rows = sample_rows(n, most, self.rng)
         X, given = self.engine.X[rows], self.given.take(rows)
-        Y = given.indicators(self.parameters.scaling)
+        Y = given.indicators(self.settings.scaling)
         engine = make_engine(X - X.mean(axis=0), self.engine.kernel, Y)
         if self.engine.keep is not None:
             engine.keep = self.engine.keep[0][rows], self.engine.keep[1] * n / len(rows)
@@ -200,19 +197,19 @@ class _Starting:
 
     def _scaled(self, problem: Problem, whole: _Starting) -> Problem:
         """The problem of all rows on these: in the paper's scaling, the effect of λ grows with the rows."""
-        factor = len(whole.engine.X) / len(self.engine.X) if self.parameters.scaling == "paper" else 1.0
+        factor = len(whole.engine.X) / len(self.engine.X) if self.settings.scaling == "paper" else 1.0
         return replace(problem, novelty_weight=factor * problem.novelty_weight)
 
     def _starts(self, problem: Problem, simple: bool = True) -> tuple[Problem, Starts]:
         """All starts, and the problem with the chosen q; the costs of descents from different ones are comparable."""
-        parameters, X = self.parameters, self.engine.X
-        choose_q, n_init = parameters.n_components is None, self.options.n_init
-        problem, starts = make_starts(problem, self.engine, parameters.init, choose_q, n_init, self.rng)
-        spectral, q = isinstance(parameters.init, str) and parameters.init == "spectral", problem.n_components
+        settings, X = self.settings, self.engine.X
+        choose_q = settings.n_components is None
+        problem, starts = make_starts(problem, self.engine, settings.init, choose_q, settings.n_init, self.rng)
+        spectral, q = isinstance(settings.init, str) and settings.init == "spectral", problem.n_components
         left = self.given.subtracted_from(X)
         if simple and spectral and problem.n_clusters > 1 and left.any():
             starts.append((with_columns(X, alternate_discriminants(left, problem.n_clusters, self.rng), q), None))
-        if self.engine.keep is not None and len(self.engine.keep[1]) and isinstance(parameters.init, str):
+        if self.engine.keep is not None and len(self.engine.keep[1]) and not settings.has_start:
             W = kept_directions(X, problem.n_clusters, self.engine.keep)
             starts.append((with_columns(X, W, q), None))
         return problem, starts
@@ -224,7 +221,14 @@ class _Starting:
         limits["max_iter"] = min(options.max_iter, most or options.max_iter)
         for W, embedding in starts:
             result = solve(
-                problem, self.engine, options.solver, W, embedding, rounding=options.rounding, rng=self.rng, **limits
+                problem,
+                self.engine,
+                options.solver,
+                W,
+                embedding,
+                rounding=self.settings.rounding,
+                rng=self.rng,
+                **limits,
             )
             if best is None or result.cost < best.cost:
                 best = result
@@ -253,23 +257,23 @@ class _Starting:
             starts, most = [before.W], 0
         solver = solver if isinstance(solver, LBFGS) else LBFGS(tol=options.tol / 10)
         tol, steps = min(solver.tol, options.tol / 10), min(solver.max_iter, most)
+        objective = ReducedObjective(
+            self.engine.X,
+            self.engine.given,
+            problem.kernel,
+            problem.n_clusters,
+            problem.novelty_weight,
+            floor,
+            anchor,
+            self.settings.pull or 0.0,
+            rough,
+            keep=self.engine.keep,
+        )
+        report, rounding = options.limits(self.given)["callback"], self.settings.rounding
+        solver = replace(solver, tol=tol, max_iter=steps, callback=None)
         best: Result | None = None
         for W in starts:
-            result = descend(
-                problem,
-                self.engine.X,
-                self.engine.given,
-                W,
-                replace(solver, tol=tol, max_iter=steps, callback=None),
-                floor=floor,
-                anchor=W if anchor is None else anchor,
-                pull=self.parameters.pull,
-                rough=rough,
-                callback=options.limits(self.given)["callback"],
-                rounding=options.rounding,
-                keep=self.engine.keep,
-                rng=self.rng,
-            )
+            result = descend(objective, W, solver, callback=report, rounding=rounding, rng=self.rng)
             if best is None or result.history["value"][-1] < best.history["value"][-1]:
                 best = result
             if result.status is Status.CANCELLED:

@@ -18,6 +18,7 @@ from ..base.errors import InputError
 from ..base.validation import LARGEST, check_shape
 from ..core.feature_weights import told_weights
 from ..core.metrics import one_hot
+from ..search.settings import Settings
 from .fitted_view import FittedView
 from .fitting import telling_columns
 
@@ -104,12 +105,21 @@ class Reduced:
         return replace(
             view,
             coordinates=coordinates,
+            settings=self._lifted(view.settings),
             feature_weights=told_weights(shares, view.labels, W, variances),
             engine=f"{view.engine}; {self.told}",
             rule=None,  # of directions, not of columns
             rows=None,
             columns=telling_columns(shares, None),
             fit_variant=None if view.fit_variant is None else partial(self._variant, view),
+        )
+
+    def _lifted(self, settings: Settings) -> Settings:
+        init, subspace = settings.init, settings.subspace
+        return replace(
+            settings,
+            init=self.basis @ init if settings.has_start else init,
+            subspace=None if subspace is None else self.basis @ subspace,
         )
 
     def _variant(self, view: FittedView, n_clusters: int) -> FittedView:

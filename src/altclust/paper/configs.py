@@ -21,6 +21,7 @@ from ..datasets import (
     load_small_gaussians,
     load_webkb,
 )
+from ..search.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,9 @@ class Task:
     novelty_weight: float
 
     @property
-    def parameters(self) -> dict[str, object]:
-        """Keyword arguments for `altclust.KDAC`."""
-        return {
-            "n_clusters": self.n_clusters,
-            "n_components": self.n_components,
-            "sigma": self.sigma,
-            "novelty_weight": self.novelty_weight,
-            "scaling": "paper",
-        }
+    def settings(self) -> Settings:
+        """For `altclust.KDAC`."""
+        return Settings(self.n_clusters, self.n_components, self.sigma, self.novelty_weight, scaling="paper")
 
 
 def _standardised(X: Array) -> Array:

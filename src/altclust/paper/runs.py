@@ -170,15 +170,12 @@ def _solver(method: str) -> Any:
 
 def _ours(cell: Cell, task: Task, seed: int, deadline: float) -> dict[str, Any]:
     solver = Timed(_solver(cell.method), deadline)
-    parameters: dict[str, Any] = dict(task.parameters)
     model = KDAC(
         solver=solver,
-        init="spectral" if cell.init == "SI" else "random",
-        n_init=1,
+        settings=replace(task.settings, init="spectral" if cell.init == "SI" else "random", n_init=1),
         max_iter=PLAIN_ROUNDS if cell.method == "ISM-plain" else 100,
         callback=solver.over,
         random_state=seed,
-        **parameters,
     )
     began = time.process_time()
     with warnings.catch_warnings():

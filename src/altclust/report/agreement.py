@@ -31,7 +31,7 @@ def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> 
         codes, name = pd.factorize(keep)[0], text(keep.name)
     else:
         search = model._view.search
-        own, labels = None if search is None else search.fixed.keep, model._view.searched_labels
+        own, labels = None if search is None else search.keep, model._view.searched_labels
         if own is None or labels is None or len(own.codes) != len(labels):
             return None
         if own.pairs:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from ..search.settings import Settings
 
 MEANINGS = {
     "n_clusters": "number of clusters",
@@ -29,14 +30,29 @@ SEARCHED = ("n_clusters", "n_components", "sigma", "subtract_given")
 
 def parameters(model: Any) -> list[dict[str, str]]:
     """Every parameter as name, value, origin and meaning."""
-    return [
-        {"name": name, "value": _value(model, name), "origin": _origin(model, name), "meaning": meaning}
-        for name, meaning in MEANINGS.items()
-    ]
+    asked, defaults = _asked(model), _asked(type(model)())
+    found = []
+    for name, meaning in MEANINGS.items():
+        value = getattr(model, f"{name}_", asked[name])
+        origin = "default" if np.array_equal(asked[name], defaults[name]) else "set"
+        if _is_open(asked[name]):
+            origin = "searched for" if model.tuning_ is not None and name in SEARCHED else "chosen by altclust"
+        found.append({"name": name, "value": _words(name, value), "origin": origin, "meaning": meaning})
+    return found
 
 
-def _value(model: Any, name: str) -> str:
-    value = getattr(model, f"{name}_", getattr(model, name))
+def _asked(model: Any) -> dict[str, Any]:
+    """What was set, in the settings of an estimator or as its own parameters; "auto" where it was left open."""
+    asked = {name: "auto" if value is None else value for name, value in vars(model.settings or Settings()).items()}
+    own = {name: value for name, value in model.get_params(deep=False).items() if name not in asked}
+    return asked | own | {name: getattr(model, name) for name in asked if not _is_open(getattr(model, name, "auto"))}
+
+
+def _is_open(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _words(name: str, value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, str) or value is None:
@@ -48,11 +64,3 @@ def _value(model: Any, name: str) -> str:
     if name == "init":
         return f"directions of shape {np.shape(value)}"
     return type(value).__name__
-
-
-def _origin(model: Any, name: str) -> str:
-    asked = getattr(model, name)
-    if not isinstance(asked, str) or asked != "auto":
-        default = signature(type(model)).parameters[name].default
-        return "default" if np.array_equal(asked, default) else "set"
-    return "searched for" if model.tuning_ is not None and name in SEARCHED else "chosen by altclust"

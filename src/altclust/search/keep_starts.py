@@ -45,7 +45,7 @@ def agreements(spec: SearchSpec, trials: Sequence[Trial], rng: np.random.Generat
     In many columns, clusters that are sought from a few labels agree with them whatever these are. So what they reach
     with shuffled labels is subtracted.
     """
-    keep = spec.fixed.keep
+    keep = spec.keep
     assert keep is not None
     found = np.array([keep.agreement(trial.labels) for trial in trials])
     for k in {trial.n_clusters for trial in trials if trial.source == KEPT}:
@@ -55,7 +55,7 @@ def agreements(spec: SearchSpec, trials: Sequence[Trial], rng: np.random.Generat
 
 def _of_shuffled(spec: SearchSpec, k: int, rng: np.random.Generator) -> float:
     """The mean agreement of clusters with shuffled labels from which they were sought."""
-    keep, (X, _) = spec.fixed.keep, in_coordinates(spec, True, 0.0)
+    keep, (X, _) = spec.keep, in_coordinates(spec, True, 0.0)
     assert keep is not None
     found, given = [], spec.given.indicators()
     for _ in range(DRAWS):

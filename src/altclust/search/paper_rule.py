@@ -43,6 +43,7 @@ def run_grid(spec: SearchSpec, proposal: Proposal, seed: int) -> list[Trial]:
     most = spec.directions(k)
     problem, engine = build_problem(spec, X, k, most, sigma)
     trials, embedding = [], None
+    plain = replace(spec.fixed, subtract_given=False, whitening=0.0, degree_floor=0.0, pull=0.0)
     for weight in WEIGHTS if spec.fixed.novelty_weight is None else (spec.fixed.novelty_weight,):
         start = spectral_start(replace(problem, novelty_weight=weight), engine, embedding)
         embedding = start.embedding
@@ -56,9 +57,7 @@ def run_grid(spec: SearchSpec, proposal: Proposal, seed: int) -> list[Trial]:
         trials.append(
             Trial(
                 source="grid",
-                n_clusters=k,
-                sigma=sigma,
-                novelty_weight=weight,
+                settings=replace(plain, n_clusters=k, sigma=sigma, novelty_weight=weight),
                 W=result.W,
                 labels=result.labels,
                 spectrum=result.values,

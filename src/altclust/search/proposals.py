@@ -21,7 +21,7 @@ view.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,7 @@ from .discriminants import (
 )
 from .heuristics import median_distance
 from .keep_starts import KEPT, kept_start
-from .short_fits import Setting, build_problem, in_coordinates, short_fit, with_columns
+from .short_fits import Placed, build_problem, in_coordinates, short_fit, with_columns
 from .spec import SearchSpec
 from .trials import Trial
 
@@ -164,23 +164,30 @@ def fit_proposal(spec: SearchSpec, proposal: Proposal, seed: int) -> Trial:
     sigma = source.width * median_distance(X @ W, rng)
     if source.thin:
         W = _alternated(spec, X, k, W, sigma)
-    pull = source.pull * max(k - 1, 1) if fixed.pull is None else fixed.pull
-    floor = source.floor if fixed.degree_floor is None else fixed.degree_floor
-    setting = Setting(X, basis, source.subtract_given and bool(spec.given), source.whitening, floor, pull, columns)
-    return short_fit(spec, name, k, setting, W, sigma, rng, rough=not source.thin, steps=0 if source.thin else None)
+    settings = replace(
+        fixed,
+        n_clusters=k,
+        sigma=sigma,
+        subtract_given=source.subtract_given and bool(spec.given),
+        whitening=source.whitening,
+        degree_floor=source.floor if fixed.degree_floor is None else fixed.degree_floor,
+        pull=source.pull * max(k - 1, 1) if fixed.pull is None else fixed.pull,
+    )
+    placed, steps = Placed(X, basis, columns), 0 if source.thin else None
+    return short_fit(spec, name, placed, settings, W, rng, rough=not source.thin, steps=steps)
 
 
 def _fixed(spec: SearchSpec, name: str, k: int, rng: np.random.Generator) -> Trial:
-    assert spec.fixed.sigma is not None
-    subtract, whitening = bool(spec.fixed.subtract_given), spec.fixed.whitening or 0.0
+    fixed, whitening = spec.fixed, spec.fixed.whitening or 0.0
+    subtract = bool(fixed.subtract_given)
     X, basis = in_coordinates(spec, subtract, whitening)
     q = spec.directions(k)
-    start = spectral_start(*build_problem(spec, X, k, q, spec.fixed.sigma))
-    W, floor, steps = start.vectors[:, :q], FLOOR if spec.fixed.degree_floor is None else spec.fixed.degree_floor, None
+    start = spectral_start(*build_problem(spec, X, k, q, fixed.width))
+    W, floor, steps = start.vectors[:, :q], FLOOR if fixed.degree_floor is None else fixed.degree_floor, None
     if name == ALTERNATED:
-        W, floor, steps = _alternated(spec, X, k, W, spec.fixed.sigma), THIN_FLOOR, 0
-    setting = Setting(X, basis, subtract, whitening, floor, 0.0)
-    return short_fit(spec, name, k, setting, W, spec.fixed.sigma, rng, rough=False, steps=steps)
+        W, floor, steps = _alternated(spec, X, k, W, fixed.width), THIN_FLOOR, 0
+    settings = replace(fixed, n_clusters=k, subtract_given=subtract, whitening=whitening, degree_floor=floor, pull=0.0)
+    return short_fit(spec, name, Placed(X, basis), settings, W, rng, rough=False, steps=steps)
 
 
 def _alternated(spec: SearchSpec, X: Array, k: int, W: Array, sigma: float) -> Array:

@@ -6,7 +6,6 @@ sizes. docs/evidence.md says what each of them is worth.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -27,15 +26,19 @@ REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or 
 KEPT, MOST_KEPT = 0.25, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 CHECKED = 20  # trials that may be obvious groups
 DIGITS = 6  # of a score: trials with the same clusters have the same score, and the first of them is taken
-ARRAYS = ("W", "labels", "spectrum")  # of a trial
 
 
 def tabulate(trials: list[Trial]) -> pd.DataFrame:
     """One row per trial, with its parameters and results."""
-    columns = [f.name for f in fields(Trial) if f.name not in ARRAYS]
-    table = pd.DataFrame([[getattr(t, c) for c in columns] for t in trials], columns=columns)
-    table.insert(3, "n_components", [t.n_components for t in trials])
-    return table
+    asked = ("n_clusters", "sigma", "novelty_weight", "subtract_given", "whitening", "degree_floor", "pull")
+    columns = ("overlap", "smallest", "quality", "cost", "inequality", "in_columns")
+    rows = [
+        {"source": t.source, "n_components": t.n_components}
+        | {name: getattr(t.settings, name) for name in asked}
+        | {name: getattr(t, name) for name in columns}
+        for t in trials
+    ]
+    return pd.DataFrame(rows)
 
 
 def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
@@ -46,9 +49,9 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
     known = {name: weight for name, weight in TERMS.items() if name != "again"}
     table["score"] = sum(weight * table[name] for name, weight in known.items())
     table["score"] -= REJECTED * (outliers | resembling) + REJECTED * resembling
-    if spec.fixed.keep is not None:
+    if spec.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
-        table["score"] += KEPT * min(len(spec.fixed.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
+        table["score"] += KEPT * min(len(spec.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
     return table.assign(score=table["score"].round(DIGITS))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import svd
@@ -12,28 +13,23 @@ from ..core.descent import descend
 from ..core.engines import DenseEngine
 from ..core.kernels import Gaussian
 from ..core.problem import Problem, coordinates
+from ..core.reduced import ReducedObjective
 from ..core.solvers import LBFGS
 from ..core.solvers.grassmann import orthonormal
+from .settings import Settings
 from .spec import SearchSpec
 from .trials import Trial
 
 ROUGH_STEPS, EXACT_STEPS = 12, 8
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Rows in the coordinates of a trial, the map to those of the search, and how the fit treats them.
-
-    `subtract_given`, `whitening`, `degree_floor` and `pull` are the parameters of `altclust.KDAC`; `in_columns` is
-    whether X has only the columns of a wide table that stand out.
+class Placed(NamedTuple):
+    """Rows in the coordinates of a trial, the map to those of the search, and whether X has only the columns of a wide
+    table that stand out.
     """
 
     X: Array
     basis: Array | None
-    subtract_given: bool
-    whitening: float
-    degree_floor: float
-    pull: float
     in_columns: bool = False
 
 
@@ -57,53 +53,42 @@ def with_columns(X: Array, W: Array, q: int | None) -> Array:
 def short_fit(
     spec: SearchSpec,
     source: str,
-    k: int,
-    setting: Setting,
+    placed: Placed,
+    settings: Settings,
     W: Array,
-    sigma: float,
     rng: np.random.Generator,
     rough: bool = True,
     steps: int | None = None,
 ) -> Trial:
-    """A few steps from W at this σ, or `steps` of them; rough ones use few landmarks."""
-    n = len(setting.X)
+    """A few steps from W with these settings, or `steps` of them; rough ones use few landmarks."""
     steps = (ROUGH_STEPS if rough else EXACT_STEPS) if steps is None else steps
-    weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
-    problem = Problem(k, W.shape[1], weight, Gaussian(sigma))
-    result = descend(
-        problem,
-        setting.X,
-        spec.given.indicators(spec.fixed.scaling),
-        W,
-        LBFGS(tol=1e-2, max_iter=steps),
-        floor=setting.degree_floor,
-        pull=setting.pull,
+    objective = ReducedObjective(
+        placed.X,
+        spec.given.indicators(settings.scaling),
+        Gaussian(settings.width),
+        settings.k,
+        settings.weight,
+        settings.degree_floor or 0.0,
+        pull=settings.pull or 0.0,
         rough=rough,
         keep=spec.kept,
-        rng=rng,
     )
+    result = descend(objective, W, LBFGS(tol=1e-2, max_iter=steps), rng=rng)
     return Trial(
         source=source,
-        n_clusters=k,
-        sigma=sigma,
-        novelty_weight=weight,
-        W=result.W if setting.basis is None else setting.basis @ result.W,
+        settings=replace(settings, novelty_weight=settings.weight),
+        W=result.W if placed.basis is None else placed.basis @ result.W,
         labels=result.labels,
         spectrum=result.values,
         overlap=spec.given.overlap(result.labels),
-        smallest=float(np.bincount(result.labels, minlength=k).min() / n),
+        smallest=float(np.bincount(result.labels, minlength=settings.k).min() / len(result.labels)),
         quality=result.quality,
         cost=result.cost,
-        in_columns=setting.in_columns,
-        subtract_given=setting.subtract_given,
-        whitening=setting.whitening,
-        degree_floor=setting.degree_floor,
-        pull=setting.pull,
+        in_columns=placed.in_columns,
     )
 
 
 def build_problem(spec: SearchSpec, X: Array, k: int, q: int, sigma: float) -> tuple[Problem, DenseEngine]:
     """The problem on the rows of the search, and its engine."""
     kernel = Gaussian(sigma)
-    weight = 1.0 if spec.fixed.novelty_weight is None else spec.fixed.novelty_weight
-    return Problem(k, q, weight, kernel), DenseEngine(X, kernel, spec.given.indicators(spec.fixed.scaling))
+    return Problem(k, q, spec.fixed.weight, kernel), DenseEngine(X, kernel, spec.given.indicators(spec.fixed.scaling))

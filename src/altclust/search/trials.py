@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..base.backend import Array
+from .settings import Settings
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,8 @@ class Trial:
     ----------
     source : str
         The source of its start.
-    n_clusters : int
-    sigma : float
-    novelty_weight : float
+    settings : Settings
+        With all but q, `init` and `subspace` of this fit.
     W : array, shape (r, q)
         Directions in the coordinates of the search.
     labels : int array, shape (n,)
@@ -34,15 +34,10 @@ class Trial:
         Left over right side of Theorem 1's inequality, if computed; it holds from 1 on.
     in_columns : bool
         Whether only columns of a wide table that stand out were used.
-    subtract_given : bool
-    whitening, degree_floor, pull : float
-        See `altclust.KDAC`.
     """
 
     source: str
-    n_clusters: int
-    sigma: float
-    novelty_weight: float
+    settings: Settings
     W: Array
     labels: np.ndarray
     spectrum: Array
@@ -52,10 +47,21 @@ class Trial:
     cost: float
     inequality: float = float("nan")
     in_columns: bool = False
-    subtract_given: bool = False
-    whitening: float = 0.0
-    degree_floor: float = 0.0
-    pull: float = 0.0
+
+    @property
+    def n_clusters(self) -> int:
+        """K."""
+        return self.settings.k
+
+    @property
+    def sigma(self) -> float:
+        """σ."""
+        return self.settings.width
+
+    @property
+    def subtract_given(self) -> bool:
+        """Whether the given means were subtracted."""
+        return bool(self.settings.subtract_given)
 
     @property
     def n_components(self) -> int:

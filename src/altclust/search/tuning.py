@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.given import Given
 from ..base.known import read_given
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
@@ -28,7 +27,8 @@ from .paper_rule import explain_paper, grid, rank_by_quality, run_grid
 from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
 from .selection import MOST_KEPT, REJECTED, explain_ranking, obvious_trials, rank, with_best
-from .spec import MOST_ROWS, SearchSpec, Spec
+from .settings import Settings
+from .spec import MOST_ROWS, SearchSpec
 from .trials import Trial
 
 LOOSELY = 0.3  # pull over k − 1 of the fit, if the trial is held less
@@ -44,8 +44,8 @@ class Tuning:
     ----------
     table : DataFrame
         One row per trial: its source, parameters, criteria and score, and whether it was chosen.
-    parameters : dict
-        The chosen trial as keyword arguments of `altclust.KDAC`; ``init`` holds its directions.
+    settings : Settings
+        The chosen trial, for ``KDAC(settings=…)``; ``init`` holds its directions.
     reasons : str
         Why this trial was chosen.
     score : float
@@ -55,21 +55,20 @@ class Tuning:
     trials : list of Trial
     source : str
         Where the start of the chosen trial came from.
-    variants : dict of int to dict
-        For each other number of clusters with which the same view is nearly as clear: its parameters, as in
-        `parameters`.
+    variants : dict of int to Settings
+        For each other number of clusters with which the same view is nearly as clear.
     obvious : tuple of Obvious
         Views that columns with few values reproduce. They are not chosen.
     """
 
     table: pd.DataFrame
-    parameters: dict[str, Any]
+    settings: Settings
     reasons: str
     score: float
     rows: np.ndarray
     trials: list[Trial]
     source: str
-    variants: dict[int, dict[str, Any]]
+    variants: dict[int, Settings]
     obvious: tuple[Obvious, ...] = ()
 
 
@@ -120,7 +119,7 @@ def tune(
     >>> from altclust.datasets import views
     >>> data = views(150, ("blobs", "moons"), (2, 2), random_state=1)
     >>> tuning = tune(data.X, data.given, n_clusters=2)
-    >>> model = KDAC(**tuning.parameters, random_state=0).fit(data.X, data.given)
+    >>> model = KDAC(settings=tuning.settings, random_state=0).fit(data.X, data.given)
     """
     if not isinstance(rule, str) or rule not in RULES:
         raise InputError(f"is not a rule: choose among {', '.join(RULES)}.", argument="rule", value=rule)
@@ -142,14 +141,16 @@ def tune(
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
     centred, _ = centre(table, column_names(holder))
     check_outliers(centred)
+    fixed = Settings(
+        n_clusters,
+        n_components,
+        novelty_weight=novelty_weight,
+        subtract_given=subtract_given,
+        keep_obvious=keep_obvious,
+    )
+    names = column_names(holder)
     return search_parameters(
-        centred,
-        known,
-        Spec(n_clusters, n_components, None, novelty_weight, subtract_given=subtract_given, keep_obvious=keep_obvious),
-        rule=rule,
-        n_jobs=n_jobs,
-        callback=progress,
-        names=column_names(holder),
+        SearchSpec(centred, known, fixed), names=names, rule=rule, n_jobs=n_jobs, callback=progress
     )
 
 
@@ -163,39 +164,35 @@ def _whole(name: str, value: Any) -> int | None:
 
 
 def search_parameters(
-    X: Array,
-    given: Given,
-    fixed: Spec,
+    asked: SearchSpec,
     *,
+    names: Sequence[str] | None = None,
+    originals: pd.DataFrame | None = None,
     rule: str = "ranking",
     n_jobs: int | None = None,
     callback: Callback | None = None,
-    names: Sequence[str] | None = None,
     aside: tuple[Obvious, ...] = (),
 ) -> Tuning:
-    """`tune` on validated and centred rows.
+    """`tune` on validated and centred rows; for originals see `altclust.KDAC.fit`.
 
     If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
     other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
-    order, across, seed, X, given = own_order(X, given)
+    order, across, seed, X, given = own_order(asked.X, asked.given)
     names = [column_name(names, int(j)) for j in across]
-    fixed = replace(
-        fixed,
-        subspace=None if fixed.subspace is None else fixed.subspace[across],
-        keep=None if fixed.keep is None else fixed.keep.take(order),
-        originals=None if fixed.originals is None else fixed.originals.iloc[order].sort_index(axis=1),
-    )
-    rows, searched = np.arange(min(len(X), MOST_ROWS)), replace(fixed, originals=None)
-    if fixed.keep is not None:
-        rows = np.concatenate([rows, np.setdiff1d(fixed.keep.rows[:MOST_KEPT], rows)])
-        searched = replace(searched, keep=fixed.keep.take(rows))
+    keep = None if asked.keep is None else asked.keep.take(order)
+    originals = None if originals is None else originals.iloc[order].sort_index(axis=1)
+    own = asked.fixed.subspace
+    fixed = replace(asked.fixed, subspace=None if own is None else own[across])
+    rows = np.arange(min(len(X), MOST_ROWS))
+    if keep is not None:
+        rows = np.concatenate([rows, np.setdiff1d(keep.rows[:MOST_KEPT], rows)])
     subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, seed)
     part = X[rows] if subspace is None else X[rows] @ subspace
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
-    spec = SearchSpec(sampled, given.take(rows), searched, columns)
+    spec = SearchSpec(sampled, given.take(rows), fixed, None if keep is None else keep.take(rows), columns)
     propose, fit, judge, explain = RULES[rule]
     found = propose(spec)
     if not found:
@@ -205,8 +202,8 @@ def search_parameters(
     trials = _trials(spec, found, fit, seed, n_jobs, callback)
     with fitting_threads(len(sampled)):
         table = judge(spec, trials, seed)
-    originals = None if fixed.originals is None else fixed.originals.iloc[rows]
-    few = few_valued(X[rows], names, originals) if rule == "ranking" and not fixed.keep_obvious else None
+    before = None if originals is None else originals.iloc[rows]
+    few = few_valued(X[rows], names, before) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {}
     if few is not None:
         few = few.drop(columns=[column for one in aside for column in one.columns], errors="ignore")
@@ -216,11 +213,13 @@ def search_parameters(
     if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
         rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
         if rest and np.ptp(X[rows][:, rest], axis=0).any():
-            without = replace(fixed, subspace=np.eye(X.shape[1])[:, rest])
-            again = search_parameters(X, given, without, n_jobs=n_jobs, callback=callback, names=names, aside=rules)
+            without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
+            again = search_parameters(
+                without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=rules
+            )
             told = {one.columns for one in rules}
             others = {k: _in_columns(one, across) for k, one in again.variants.items()}
-            again = replace(again, parameters=_in_columns(again.parameters, across), variants=others)
+            again = replace(again, settings=_in_columns(again.settings, across), variants=others)
             told_first = (*rules, *(one for one in again.obvious if one.columns not in told))
             return replace(again, rows=order[again.rows], obvious=told_first)
     if found_in:
@@ -238,8 +237,8 @@ def search_parameters(
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
     loose = min(1.0, MOST_ROWS / len(X))
 
-    def settings(i: int) -> dict[str, Any]:
-        return _in_columns(_parameters(trials[i], basis, subspace, columns, fixed, loose), across)
+    def settings(i: int) -> Settings:
+        return _in_columns(_settings(trials[i], spec, basis, subspace, loose), across)
 
     return Tuning(
         table,
@@ -254,34 +253,22 @@ def search_parameters(
     )
 
 
-def _in_columns(parameters: dict[str, Any], across: np.ndarray) -> dict[str, Any]:
-    """Parameters of columns in this order, as those of the columns of the table."""
-    back = np.argsort(across)
-    own = parameters["subspace"]
-    return parameters | {"init": parameters["init"][back], "subspace": None if own is None else own[back]}
+def _in_columns(settings: Settings, across: np.ndarray) -> Settings:
+    """Settings of columns in this order, as those of the columns of the table."""
+    back, own = np.argsort(across), settings.subspace
+    return replace(settings, init=settings.init[back], subspace=None if own is None else own[back])
 
 
-def _parameters(
-    trial: Trial, basis: Array | None, subspace: Array | None, columns: Array | None, fixed: Spec, loose: float
-) -> dict[str, Any]:
-    """The keyword arguments of KDAC that fit this trial on all rows; loose is a factor of the pull."""
-    W = trial.W if basis is None else basis @ trial.W
-    own = subspace
-    if subspace is not None and columns is not None and trial.in_columns:
-        own = subspace @ (columns if basis is None else basis @ columns)
-    return {
-        "n_clusters": trial.n_clusters,
-        "n_components": trial.n_components,
-        "sigma": trial.sigma,
-        "novelty_weight": trial.novelty_weight,
-        "scaling": fixed.scaling,
-        "subtract_given": trial.subtract_given,
-        "whitening": trial.whitening,
-        "degree_floor": trial.degree_floor,
-        "pull": loose * max(trial.pull, LOOSELY * max(trial.n_clusters - 1, 1)) if fixed.pull is None else fixed.pull,
-        "subspace": own,
-        "init": W if subspace is None else subspace @ W,
-    }
+def _settings(trial: Trial, spec: SearchSpec, basis: Array | None, subspace: Array | None, loose: float) -> Settings:
+    """The settings that fit this trial on all rows; loose is a factor of the pull."""
+    W, own, asked = trial.W if basis is None else basis @ trial.W, subspace, trial.settings
+    if subspace is not None and spec.columns is not None and trial.in_columns:
+        own = subspace @ (spec.columns if basis is None else basis @ spec.columns)
+    pull = spec.fixed.pull
+    if pull is None:
+        pull = loose * max(asked.pull or 0.0, LOOSELY * max(trial.n_clusters - 1, 1))
+    init = W if subspace is None else subspace @ W
+    return replace(asked, n_components=trial.n_components, pull=pull, subspace=own, init=init)
 
 
 def _trials(

@@ -22,6 +22,7 @@ from ...models.kdac import KDAC
 from ...models.study import RESULTS
 from ...models.views import MOST, View, Views
 from ...report.verdict import MOST_WITNESSES
+from ...search.settings import Settings
 from ...tables.known import measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
@@ -99,10 +100,9 @@ def find(
     why = None
     if parameters is not None:
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
-    chosen = {} if kernel == "gaussian" else {"kernel": str(kernel)}
     shown = not (options.as_json or options.quiet)
     with claim(task, options, FILES):
-        steps = Steps(task, options, fixed | chosen)
+        steps = Steps(task, options, Settings(**fixed, kernel=str(kernel)))
         task = replace(task, study=steps.study)
         most = views or (MOST if significance and parameters is None else 1)
         for view in steps.views(most, significance):
@@ -131,14 +131,14 @@ def find(
 class Steps:
     """The stages of a run, each with its own progress bar, which Ctrl-C ends."""
 
-    def __init__(self, task: Task, options: TableOptions, fixed: dict[str, Any]) -> None:
+    def __init__(self, task: Task, options: TableOptions, settings: Settings) -> None:
         self.options, self.study, self.interrupted = options, task.study, False
         self.bar: Live | None = None
         self.found: dict[int, View] = {}
         callback = self.update  # the bar of the current stage, not that of the first
-        self.model = KDAC(**fixed, n_jobs=options.n_jobs, callback=callback, random_state=options.seed)
+        self.model = KDAC(settings=settings, n_jobs=options.n_jobs, callback=callback, random_state=options.seed)
         if self.study.given is None:
-            first = KDAC(fixed.get("n_clusters", "auto"), n_jobs=options.n_jobs, callback=callback)
+            first = KDAC(settings=Settings(settings.n_clusters), n_jobs=options.n_jobs, callback=callback)
             with self.stage("Clustering the table first"):
                 self.study = self.study.with_first(first.set_params(random_state=options.seed))
             assert self.study.first is not None
@@ -182,7 +182,7 @@ class Steps:
 def read_parameters(
     file: Path, task: Task, standardise: bool, fixed: dict[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """The parameters that `altclust tune` chose for this table, as arguments of KDAC, and why."""
+    """The settings that `altclust tune` chose for this table, and why."""
     if fixed:
         raise UsageError(f"--parameters {file} sets every parameter: leave out {NAMES[next(iter(fixed))]}.")
     try:

@@ -16,6 +16,7 @@ from ...search.tuning import RULES, Tuning
 from ...search.tuning import tune as search
 from ...tables.known import as_known
 from .files import claim, writing
+from .find import CHOSEN
 from .options import Clusters, Components, Out, TableOptions, with_table_options
 from .screen import INTERRUPTED, live, say, start_searchers
 from .task import Task, as_json, prepare
@@ -87,8 +88,7 @@ def _next_command(options: TableOptions, out: Path) -> str:
 
 
 def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]:
-    chosen = dict(tuning.parameters)
-    directions = np.asarray(chosen.pop("init"))
+    directions, chosen = tuning.settings.init, {name: getattr(tuning.settings, name) for name in CHOSEN}
     plain = {n: value.tolist() if isinstance(value, np.generic | np.ndarray) else value for n, value in chosen.items()}
     return plain | {
         "score": tuning.score,

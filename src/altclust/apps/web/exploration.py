@@ -139,15 +139,9 @@ class Exploration:
             return job.update(now) or late
 
         model = KDAC(
-            first.n_clusters_,
-            n_components=first.n_components_,
-            sigma=first.sigma_,
-            subtract_given=first.subtract_given_,
-            whitening=first.whitening_,
-            degree_floor=first.degree_floor_,
-            novelty_weight=novelty_weight,
-            scaling="balanced",
-            init=first.components_.T,
+            settings=replace(
+                first.settings_, novelty_weight=novelty_weight, pull=None, subspace=None, init=first.components_.T
+            ),
             callback=hurry,
             random_state=0,
         )

@@ -94,7 +94,7 @@ def make(out: Path) -> Section:
 def _fit(task: Task) -> tuple[KDAC, dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the status is reported beside the figures
-        model = KDAC(**task.parameters, solver="ism", random_state=0).fit(task.X, task.given)  # type: ignore[arg-type]
+        model = KDAC(settings=task.settings, solver="ism", random_state=0).fit(task.X, task.given)
     truth = None if task.alternative is None else round(nmi(model.labels_, task.alternative), 12)
     sizes = np.bincount(model.labels_, minlength=task.n_clusters)
     return model, {

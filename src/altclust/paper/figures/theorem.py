@@ -47,7 +47,7 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
     figures: dict[str, Any] = {}
     for name in names:
         task = load_task(name)
-        model = KDAC(**task.parameters, solver="ism", random_state=0).fit(task.X, task.given)  # type: ignore[arg-type]
+        model = KDAC(settings=task.settings, solver="ism", random_state=0).fit(task.X, task.given)
         certificate = model.certificate_
         figures[name] = asdict(certificate) | {
             "n_components": task.n_components,
