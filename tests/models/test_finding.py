@@ -120,7 +120,7 @@ def test_the_command_line_finds_the_same(found, tmp_path, monkeypatch):
     assert not end.value.code
     written = json.loads((tmp_path / "altclust-out" / "figures.json").read_text())
     assert pd.read_csv(tmp_path / "altclust-out" / "table.csv")["alternative"].tolist() == result.labels.tolist()
-    assert [tuple(row) for row in written["recipe"]["listing"]] == list(result.recipe.listing)
+    assert [tuple(row) for row in written["recipe"]["listing"]] == list(result.study.recipe.listing)
 
 
 def test_a_column_with_few_values_is_not_found_as_a_view():

@@ -130,7 +130,7 @@ class Study:
         def fit(before: list[View]) -> KDAC:
             return self.fit(model.alike(len(before)), self.known([view.labels for view in before]))
 
-        return find_views(fit([]) if first is None else first.model, fit, test or self.tested, most)
+        yield from find_views(fit([]) if first is None else first.model, fit, test or self.tested, most)
 
     def tested(self, model: KDAC, progress: Callback | None = None) -> Significance | None:
         """The significance of a view, with the columns that had no part in it as witnesses; None if it was stopped."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from html import unescape
 from types import SimpleNamespace
 
@@ -86,7 +87,7 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     shape = ("--drop", "truth", "--clusters", "2", "--components", "1")
     done = altclust("find", "customers.csv", "--given", "segment", *shape, "--out", "views")
     assert done.returncode == 0, done.stderr
-    assert "Alternative clustering" in done.stdout
+    assert "View 1" in done.stdout
     assert "name (constant)" in words(done.stderr)
     assert "truth (as asked)" in words(done.stderr)
     assert "Used as numbers: spend, visits, age, height." in words(done.stderr)
@@ -357,9 +358,7 @@ def test_no_words_of_a_library_reach_the_screen(folder, altclust, monkeypatch):
 
 
 def test_a_search_that_does_not_converge_is_reported(folder, altclust, monkeypatch):
-    monkeypatch.setattr(
-        "altclust.apps.cli.find._model", lambda _, bar, fixed: KDAC(**fixed, max_iter=1, random_state=0)
-    )
+    monkeypatch.setattr("altclust.apps.cli.find.KDAC", partial(KDAC, max_iter=1))
     done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
     assert done.returncode == 0, done.stderr
     assert "alternative: stopped at the limit of iterations before it converged after 1 rounds" in words(done.stderr)

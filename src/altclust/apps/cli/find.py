@@ -109,7 +109,7 @@ def find(
             if shown and view.significance is None:
                 show_answer(answer(task.study, view, why), view, task.study.given)
             elif shown:
-                Console().print(printable(f"View {view.number}: {view.significance}"), markup=False)
+                Console().print(printable(f"View {view.number}: {view.significance.verdict}"), markup=False)
         kept, rejected, stopped = steps.result()
         with live(WRITING) as bar:
             if certificate and not steps.interrupted:
