@@ -103,7 +103,7 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     assert figures["significance"]["p_value"] <= 0.05
     assert figures["significance"]["witnesses"] == []  # what was dropped appears nowhere
     assert "truth" not in done.stdout
-    assert done.stdout.index("clusters") < done.stdout.index("verdict") < done.stdout.index("quality")
+    assert done.stdout.index("clusters") < done.stdout.index("what to do") < done.stdout.index("quality")
     assert words(figures["advice"]) in words(done.stdout)
     assert words(figures["verdict"]) in words(done.stdout)
     badge, sentence = figures["badge"], figures["verdict"].removeprefix(f"{figures['badge']}: ")

@@ -105,11 +105,16 @@ def find(
         steps = Steps(task, options, Settings(**fixed, kernel=str(kernel)))
         task = replace(task, study=steps.study)
         most = views or (MOST if significance and parameters is None else 1)
-        for view in steps.views(most, significance):
-            if shown and view.significance is None:
-                show_answer(answer(task.study, view, why), view, task.study.given)
-            elif shown:
-                Console().print(printable(f"View {view.number}: {view.significance.verdict}"), markup=False)
+        try:
+            for view in steps.views(most, significance):
+                if shown and view.significance is None:
+                    show_answer(answer(task.study, view, why), view, task.study.given)
+                elif shown and view.significance is not None:
+                    Console().print(printable(f"View {view.number}: {view.significance.verdict}"), markup=False)
+        except KeyboardInterrupt:  # between two stages
+            if not steps.found:
+                raise
+            steps.interrupted = True
         kept, rejected, stopped = steps.result()
         with live(WRITING) as bar:
             if certificate and not steps.interrupted:
