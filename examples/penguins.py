@@ -61,7 +61,6 @@ def main() -> None:
     table.add_row("search", result.summary["reasons"])
     for other in result.views[1:]:
         table.add_row(f"view {other.view.number}", other.verdict)
-    table.add_row("no more views", result.stopped)
     console = Console()
     console.print(table)
 
