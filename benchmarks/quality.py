@@ -121,7 +121,8 @@ def measure(group: str, split: str, task: Task | SeveralTask, methods: Sequence[
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         if isinstance(task, SeveralTask):
-            return several.measure(group, split, task, methods)
+            told = {name: supervised(task.hiding(name)) for name in task.truths}
+            return several.measure(group, split, task, methods) | {"supervised": told}
         record = {"group": group, "split": split, "task": task.family, "seed": task.seed, "k": task.n_clusters}
         record |= {name: ours(task, k) for name, k in zip(OURS, ("auto", task.n_clusters), strict=True)}
         return record | {"others": baselines(task) | controls(task), "supervised": supervised(task)}
@@ -203,15 +204,15 @@ def report(records: list[dict]) -> str:
 
 
 def report_several(records: list[dict]) -> str:
-    """The figures of `several.frame`, then the best NMI with each hidden view of our first three, by its table."""
+    """The figures of `several.frame`; then, for each hidden view, what our first three views and labels find."""
     each = [
-        (hidden, max(values[: several.SHOWN]))
+        {"hidden view": hidden, "found": max(values[: several.SHOWN]), "supervised": r["supervised"][hidden]}
         for r in records
         for hidden, values in r["several"]["ours"]["nmi"].items()
     ]
-    hidden = pd.DataFrame(each, columns=["hidden view", "found"]).groupby("hidden view").agg(["mean", "size"])
-    hidden.columns = ["found", "tables"]
-    return "\n\n".join([markdown(several.frame(records), "group"), markdown(hidden.astype(float), "hidden view")])
+    groups = pd.DataFrame(each).groupby("hidden view")
+    hidden = groups.mean().assign(tables=groups.size().astype(float))
+    return "\n\n".join([markdown(several.frame(records), "group"), markdown(hidden, "hidden view")])
 
 
 def report_one(records: list[dict]) -> str:

@@ -65,6 +65,10 @@ class SeveralTask:
     given: np.ndarray
     truths: dict[str, np.ndarray]
 
+    def hiding(self, name: str) -> Task:
+        """The task with one of the hidden clusterings."""
+        return Task(self.family, self.seed, self.X, self.given, self.truths[name])
+
 
 def family(name: str, seed: int, n: int = ROWS) -> Dataset:
     """One table of a generated family."""
