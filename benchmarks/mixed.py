@@ -19,7 +19,6 @@ from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
 from altclust.metrics import nmi
-from altclust.models.study import PreparedTable
 from altclust.tables import learn_recipe
 from tasks import Task
 from zoo import pair
@@ -89,7 +88,7 @@ def main(names: list[str]) -> None:
             originals = learn_recipe(frame).originals(frame) if isinstance(X, pd.DataFrame) else None
             model = KDAC(task.n_clusters, random_state=0).fit(X, task.given, originals=originals)
             if "middles" in name:
-                PreparedTable(frame, learn_recipe(frame)).label(model)
+                model.label_at(learn_recipe(frame).middles(frame))
             found.append(nmi(model.labels_, task.truth))
             few = [pd.factorize(frame[c])[0] for c in frame if not c.startswith("x") and frame[c].nunique() > 1]
             single.append(max(nmi(model.labels_, codes) for codes in few))

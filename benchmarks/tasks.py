@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import pdist
 from sklearn.preprocessing import StandardScaler
 
 from altclust.datasets import (
@@ -52,6 +53,21 @@ class Task:
     def n_clusters(self) -> int:
         """The true k."""
         return len(np.unique(self.truth))
+
+
+@dataclass(frozen=True)
+class SeveralTask:
+    """X, one given clustering, and the hidden ones by name."""
+
+    family: str
+    seed: int
+    X: np.ndarray
+    given: np.ndarray
+    truths: dict[str, np.ndarray]
+
+    def hiding(self, name: str) -> Task:
+        """The task with one of the hidden clusterings."""
+        return Task(self.family, self.seed, self.X, self.given, self.truths[name])
 
 
 def family(name: str, seed: int, n: int = ROWS) -> Dataset:
@@ -136,6 +152,46 @@ def related(seed: int, n: int = ROWS) -> Task:
 
 
 FRESH = (stretched, sized, spirals)
+FACTORS = ((3, 4), (2, 5), (3, 3))  # clusters of the two views of a product, by seed
+MANY = range(6, 13)  # clusters of a single view, by seed
+
+
+def product(seed: int) -> SeveralTask:
+    """Three given clusters and two hidden views, whose pairs of clusters are clear clusters as well."""
+    counts = FACTORS[seed % len(FACTORS)]
+    return _apart("product", seed, dict(zip(("first", "second"), counts, strict=True)), 4)
+
+
+def single(seed: int) -> SeveralTask:
+    """Three given clusters and one hidden view with 6 to 12 clusters."""
+    return _apart("single", seed, {"only": MANY[seed % len(MANY)]}, 6)
+
+
+def _apart(name: str, seed: int, hidden: dict[str, int], most: int) -> SeveralTask:
+    """Blobs at random places in 2 to `most` columns for each view, up to three columns of noise, rotated if odd."""
+    rng = np.random.default_rng([80 + len(hidden), seed])
+    n = int(rng.choice([300, 500, 1000]))
+    counts = {"given": 3} | hidden
+    codes = {view: rng.integers(0, k, n) for view, k in counts.items()}
+    parts = []
+    for view, k in counts.items():
+        centres = _centres(k, 2 if view == "given" else int(rng.integers(2, most + 1)), rng.uniform(4.5, 7), rng)
+        parts.append(centres[codes[view]] + rng.standard_normal((n, centres.shape[1])))
+    X = StandardScaler().fit_transform(np.column_stack([*parts, rng.standard_normal((n, int(rng.integers(0, 4))))]))
+    if seed % 2:
+        X = StandardScaler().fit_transform(X @ np.linalg.qr(rng.standard_normal((X.shape[1],) * 2))[0])
+    given = codes.pop("given")
+    return SeveralTask(name, seed, X, given[:, None], codes)
+
+
+def _centres(k: int, d: int, apart: float, rng: np.random.Generator) -> np.ndarray:
+    """Random places, any two at least so far apart."""
+    spread = apart
+    while True:
+        centres = spread * rng.standard_normal((k, d))
+        if pdist(centres).min() >= apart:
+            return centres
+        spread *= 1.01
 
 
 def paper() -> Iterator[Task]:

@@ -7,7 +7,7 @@ are independent by construction. Tables are split by source: some to choose by, 
 from __future__ import annotations
 
 import os
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.preprocessing import StandardScaler
 
 from altclust.core.initialization import random_start
-from tasks import Task
+from tasks import SeveralTask, Task
 
 ROWS = 300
 NATURAL = {"penguins": 2, "leaves": 3, "midwest": 2, "crohn": 2}  # leading columns that are labels
@@ -49,12 +49,17 @@ def labelled(name: str) -> list[Task]:
     return _in_all_directions("labelled", name, LABELLED[name])
 
 
-def _in_all_directions(kind: str, name: str, count: int) -> list[Task]:
+def _read(kind: str, name: str, count: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The rows, and the codes of each label."""
     table = pd.read_csv(folder() / kind / f"{name}.csv")
     labels, X = table.iloc[:, :count], table.iloc[:, count:].to_numpy(float)
     if name not in PRINCIPAL:
         X = StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
-    codes = {column: pd.factorize(labels[column])[0] for column in labels}
+    return X, {column: pd.factorize(labels[column])[0] for column in labels}
+
+
+def _in_all_directions(kind: str, name: str, count: int) -> list[Task]:
+    X, codes = _read(kind, name, count)
     return [
         Task(f"{name}: {given} → {truth}", 0, X, codes[given][:, None], codes[truth])
         for given, truth in permutations(codes, 2)
@@ -108,3 +113,37 @@ def pairs(chosen_on: bool, seeds: range) -> list[Task]:
 def naturals(chosen_on: bool) -> list[Task]:
     """Tables with several labels, of those to choose by or of the others."""
     return [task for name in NATURAL if (name in CHOSEN_ON) == chosen_on for task in natural(name)]
+
+
+def triple(given: str, hidden: tuple[str, str], seed: int, n: int = ROWS) -> SeveralTask:
+    """Three tables side by side: the classes of one are given, those of the two others are hidden."""
+    names = (given, *hidden)
+    rng = np.random.default_rng([seed, *map(SINGLE.index, names)])
+    parts = [classes(name, rng, n) for name in names]
+    m = min(len(rows) for rows, _ in parts)
+    X = np.column_stack([rows[:m] for rows, _ in parts])
+    X = StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
+    known, *truths = (codes[:m] for _, codes in parts)
+    return SeveralTask(
+        f"{given} → {' + '.join(hidden)}", seed, X, known[:, None], dict(zip(hidden, truths, strict=True))
+    )
+
+
+def triples(chosen_on: bool, seeds: range) -> list[SeveralTask]:
+    """Three different tables, all of the tables to choose by or all of the others; then tables with three labels."""
+    names = [name for name in SINGLE if (name in CHOSEN_ON) == chosen_on]
+    found = [
+        triple(given, hidden, seed)
+        for seed in seeds
+        for given in names
+        for hidden in combinations([name for name in names if name != given], 2)
+    ]
+    kinds = {"natural": NATURAL, "labelled": LABELLED}
+    three = [(kind, name) for kind, tables in kinds.items() for name, count in tables.items() if count == 3]
+    for kind, name in three:
+        if (name in CHOSEN_ON) == chosen_on:
+            X, codes = _read(kind, name, 3)
+            for given in codes:
+                truths = {label: one for label, one in codes.items() if label != given}
+                found.append(SeveralTask(f"{name}: {given} given", 0, X, codes[given][:, None], truths))
+    return found

@@ -59,8 +59,8 @@ def main() -> None:
     table.add_row("agreement with sex", agree)
     table.add_row("significance", result.model.significance_.verdict)
     table.add_row("search", result.summary["reasons"])
-    for number, other in enumerate(result.candidates[1:], 2):
-        table.add_row(f"view {number}", str(other))
+    for other in result.views[1:]:
+        table.add_row(f"view {other.view.number}", other.verdict)
     console = Console()
     console.print(table)
 

@@ -87,8 +87,9 @@ def tell(name: str, result: altclust.Found) -> None:
     print(f"\n{name}, given {GIVEN[name]}: {len(result.frame):,} rows")
     print(result)
     print(result.model.significance_)
-    for number, other in enumerate(result.candidates[1:], 2):
-        print(f"view {number}: {other}")
+    for other in result.views[1:]:
+        print(f"view {other.view.number}: {other.verdict}")
+    print(result.stopped)
 
 
 def main() -> None:
