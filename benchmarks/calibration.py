@@ -196,8 +196,7 @@ def as_table(kind: str, seed: int) -> dict:
     start = time.perf_counter()
     found = find(table, "given", columns=columns, significance=False)
     fitted = time.perf_counter()
-    found = found.tested()
-    tested = found.model.significance_
+    tested = found.study.tested(found.model)
     return {
         "kind": kind,
         "group": "tables",
@@ -205,7 +204,7 @@ def as_table(kind: str, seed: int) -> dict:
         "p": tested.p_value,
         "stability": tested.stability,
         "real": tested.is_real,
-        "told": found.summary["headline"]["badge"],
+        "told": tested.judgement.badge,
         "nmi": None,
         "fit": fitted - start,
         "test": time.perf_counter() - fitted,

@@ -1,10 +1,13 @@
 """Views that are made of missing cells."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import altclust
+from altclust.base.given import Given
 from altclust.search.significance import Significance
 from altclust.tables import TableEncoder
 from altclust.tables.other_columns import empty_cells
@@ -27,12 +30,10 @@ def test_columns_that_are_empty_together_are_one_column(table):
 
 def test_a_view_of_empty_cells_is_told_as_such(table):
     result = altclust.find(table, "given", n_clusters=2, significance=False)
-    view = result.model._view
     labels = table["a"].isna().to_numpy().astype(int)
     test = Significance(0.001, 0.001, 0.95, 1.0, np.ones(3), 150)
-    result.model._view = altclust.models.fitted_view.replace(view, labels=labels, significance=test)
-    result.model.labels_ = labels
-    found = result.tested()
-    assert not found.model.significance_.is_real
-    assert found.verdict.startswith("Obvious groups: ")
-    assert "rows with and without empty cells of a, b." in found.verdict
+    view = replace(result.model._view, labels=labels, significance=test)
+    others = result.study.others(result.model)
+    found = view.witnessed(others, Given.nothing(150), np.random.default_rng(0)).significance
+    assert not found.is_real
+    assert found.verdict == "Obvious groups: These clusters are rows with and without empty cells of a, b."

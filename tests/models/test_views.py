@@ -52,7 +52,7 @@ def test_p_values_are_corrected_along_the_sequence(model):
     first, second = (view.significance for view in model.views_)
     assert second.smallest_p == 2 * first.smallest_p
     assert second.p_value >= second.smallest_p
-    assert "corrected for 2 views" in second.verdict
+    assert "corrected for 2 views)" in second.verdict
     assert 0.8 < model.views_[0].stability <= 1
 
 

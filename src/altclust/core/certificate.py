@@ -224,7 +224,7 @@ def _verdict(residual: float, bound: float, theorem: bool | None, curvature: flo
     if whole:
         return "W spans all columns, so there is nothing to optimise: every rotation gives the same view."
     if residual > bound:
-        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}; lower tol."
+        return f"Not stationary yet: the first-order residual is {residual:.2g}, above {bound:g}."
     if theorem and not curvature < -flat:
         return "A local minimum by Theorem 1: stationary, Φ of full rank, and the inequality holds."
     if np.isnan(curvature):

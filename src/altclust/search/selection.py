@@ -89,10 +89,11 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     """A sentence that explains the choice of this row of the table."""
     new = "" if np.isnan(row["overlap"]) else f", overlap {row['overlap']:.2f} with what is given"
     found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
-    compared = "smaller" if row["contrast"] >= 0 else "larger"
     times = "more than 20" if row["contrast"] > 3 else f"{np.exp(abs(row['contrast'])):.2g}"
+    compared = f"{times} times {'smaller' if row['contrast'] >= 0 else 'larger'} than"
+    compared = "as large as" if abs(row["contrast"]) < 0.05 else compared
     why = (
         f"halves of the rows give them again with NMI {row['again']:.2f}, their normalised cut is "
-        f"{times} times {compared} than that of a Gaussian cloud (which is no test){new}"
+        f"{compared} that of a Gaussian cloud (which is no test){new}"
     )
     return f"{found} ({row['source']}): {why}. The best of {len(table)} candidates."

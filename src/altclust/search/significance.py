@@ -129,7 +129,7 @@ class Significance:
 
     def corrected_for(self, views: int) -> Significance:
         """The same as that of the last of so many views, by Bonferroni's rule."""
-        p_value, smallest = (float(np.minimum(1.0, views * p / self.views)) for p in (self.p_value, self.smallest_p))
+        p_value, smallest = (min(views * p / self.views, 1.0) for p in (self.p_value, self.smallest_p))  # NaN stays NaN
         return replace(self, p_value=p_value, smallest_p=smallest, views=views)
 
     def __str__(self) -> str:

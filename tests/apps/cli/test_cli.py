@@ -361,7 +361,7 @@ def test_a_search_that_does_not_converge_is_reported(folder, altclust, monkeypat
     monkeypatch.setattr("altclust.apps.cli.find.KDAC", partial(KDAC, max_iter=1))
     done = altclust("find", "customers.csv", "--given", "segment", "--sigma", "0.7", *FAST)
     assert done.returncode == 0, done.stderr
-    assert "alternative: stopped at the limit of iterations before it converged after 1 rounds" in words(done.stderr)
+    assert "alternative: the optimisation stopped before it converged, after 1 rounds" in words(done.stderr)
     assert "max_iter" not in done.stderr
 
 

@@ -59,8 +59,8 @@ def write_results(
     for view in views:
         model = view.model
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
-            problem = f"{view_name(view.number)}: {model.status_} after {model.n_iter_} rounds"
-            say(f"{problem}; a larger --sigma may converge.", style="yellow")
+            told = f"the optimisation stopped before it converged, after {model.n_iter_} rounds; see the verdict."
+            say(f"{view_name(view.number)}: {told}", style="yellow")
     labels, summaries = [view.labels for view in shown], []
     for i, view in enumerate(shown):
         name = view_name(view.number) + (", not significant" if view is rejected else "")

@@ -106,7 +106,7 @@ def _points(
 
 
 def _framed(figure: go.Figure, drawing: dict[str, Any]) -> go.Figure:
-    axes = [for_plotly(axis) for axis in drawing["axes"]]
+    axes = [for_plotly(axis).replace(" (", "<br>(", 1) for axis in drawing["axes"]]  # long ones would be cut off
     return figure.update_layout(
         height=HEIGHT,
         margin={"l": 10, "r": 10, "t": 28, "b": 10},  # the toolbar must not cover points
