@@ -41,9 +41,9 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
+def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jobs: int | None = None) -> pd.DataFrame:
     """The table of the trials with their scores, but without what halves of the rows find again."""
-    table = pd.concat([tabulate(trials), scores(spec, trials, rng)], axis=1)
+    table = pd.concat([tabulate(trials), scores(spec, trials, rng, n_jobs)], axis=1)
     resembling = table["overlap"] > ALTERNATIVE
     outliers = table["smallest"] < fewest(table["n_clusters"])
     known = {name: weight for name, weight in TERMS.items() if name != "again"}
@@ -55,19 +55,22 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
     return table.assign(score=table["score"].round(DIGITS))
 
 
-def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
+def rank(spec: SearchSpec, trials: list[Trial], seed: int, n_jobs: int | None = None) -> pd.DataFrame:
     """The table of the trials with a score by which to choose."""
-    return with_best(spec, trials, judge(spec, trials, np.random.default_rng(seed)).assign(again=np.nan), seed)
+    table = judge(spec, trials, np.random.default_rng(seed), n_jobs).assign(again=np.nan)
+    return with_best(spec, trials, table, seed, n_jobs)
 
 
-def with_best(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int) -> pd.DataFrame:
+def with_best(
+    spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int, n_jobs: int | None = None
+) -> pd.DataFrame:
     """The table with what halves of the rows find again, of the trials that may be the best; others count as 0."""
     score, again = table["score"].to_numpy(copy=True), table["again"].to_numpy(copy=True)
     while True:
         i = int(np.argmax(score + TERMS["again"] * np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
-        again[i] = found_again(spec, trials[i], seed)
+        again[i] = found_again(spec, trials[i], seed, n_jobs)
         score[i] = round(score[i] + TERMS["again"] * again[i], DIGITS)
 
 
