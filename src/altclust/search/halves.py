@@ -9,11 +9,11 @@ from ..base.backend import Array
 from ..core.embedding import joint_codes
 from ..core.kernels import Gaussian
 from ..core.metrics import nmi_matrix, normalised_cut, one_hot
+from .heuristics import ROWS_EACH
 from .proposals import Proposal, fit_proposal
 from .spec import SearchSpec
 from .trials import Trial
 
-FEWEST_ROWS = 40  # of which halves can be searched
 PRIOR = 1e-3  # weight of a cluster's share beside near rows
 FAR = 100.0  # widths of the kernel, up to which single precision gives exponents to three digits
 
@@ -36,7 +36,7 @@ def found_again(spec: SearchSpec, trial: Trial, seed: int, n_jobs: int | None = 
 
     It is 0 if the rows are too few for halves.
     """
-    if len(spec.X) < max(FEWEST_ROWS, 4 * trial.n_clusters):
+    if len(spec.X) / 2 < max(ROWS_EACH, 2 * trial.n_clusters):
         return 0.0
     half = split(cells_of(spec), np.random.default_rng(seed))
 

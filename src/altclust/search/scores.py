@@ -35,8 +35,8 @@ def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jo
     clear
         What the contrast is above 1.5, up to 3: below, clusters overlap, and differences are luck.
     mixture
-        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
-        above 1, 2√g − 1 counts, because in many columns it grows with the number of clusters by overfitting, too.
+        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; the square
+        root of the gain, because in many columns it grows with the number of clusters by overfitting, too.
     evenness
         Entropy of the cluster sizes over that of equal sizes.
     """
@@ -52,7 +52,7 @@ def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jo
         return {
             "contrast": apart,
             "clear": float(np.clip(apart, *CLEAR)) - CLEAR[0],
-            "mixture": 2 * np.sqrt(gain) - 1 if gain > 1 else gain,
+            "mixture": float(np.sqrt(max(gain, 0.0))),
             "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
         }
 

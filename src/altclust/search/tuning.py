@@ -31,8 +31,6 @@ from .settings import Settings
 from .spec import MOST_ROWS, SearchSpec
 from .trials import Trial
 
-LOOSELY = 0.3  # pull over k − 1 of the fit, if the trial is held less
-
 Fit = Callable[[SearchSpec, Proposal, int], Any]
 
 
@@ -264,9 +262,7 @@ def _settings(trial: Trial, spec: SearchSpec, basis: Array | None, subspace: Arr
     W, own, asked = trial.W if basis is None else basis @ trial.W, subspace, trial.settings
     if subspace is not None and spec.columns is not None and trial.in_columns:
         own = subspace @ (spec.columns if basis is None else basis @ spec.columns)
-    pull = spec.fixed.pull
-    if pull is None:
-        pull = loose * max(asked.pull or 0.0, LOOSELY * max(trial.n_clusters - 1, 1))
+    pull = loose * max(trial.n_clusters - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
     init = W if subspace is None else subspace @ W
     return replace(asked, n_components=trial.n_components, pull=pull, subspace=own, init=init)
 
