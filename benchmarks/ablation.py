@@ -68,7 +68,7 @@ def searched(group: str, task: tasks.Task) -> list[pd.DataFrame]:
 
 def score(table: pd.DataFrame, without: str = "") -> pd.Series:
     """The score without one of its terms or rules."""
-    found = sum(weight * table[name] for name, weight in TERMS.items() if name != without)
+    found = sum(table[name] for name in TERMS if name != without)
     outliers, resembling = table["smallest"] < fewest(table["n_clusters"]), table["overlap"] > ALTERNATIVE
     obvious = table["obvious"] & ~outliers & ~resembling
     rules = {"outliers": outliers, "resembling": resembling, "obvious groups": obvious}
@@ -94,7 +94,7 @@ def ablate(table: pd.DataFrame) -> pd.DataFrame:
     for name in [*TERMS, "outliers", "resembling", "obvious groups"]:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
     for name in TERMS:
-        found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + TERMS[name] * t[name])
+        found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + t[name])
     found["minus the overlap"] = chosen(table, lambda t: score(t) - t["overlap"].fillna(0))
     found["the best trial"] = chosen(table, lambda t: t["nmi"])
     return pd.DataFrame(found).T

@@ -11,8 +11,7 @@ from sklearn.feature_selection import f_classif
 
 from .null_rows import ATOM, FEW_VALUES
 
-WIDE = 60  # columns, beyond which only the most telling are tried
-MOST_LEVELS = 30  # of a column of text; columns with more are names or identifiers
+WIDE = 60  # columns, beyond which only the most telling are tried, and those with few values in cross tables
 ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
 
 
@@ -79,7 +78,7 @@ def _of_series(place: int, name: str, cells: pd.Series) -> CodedColumn | None:
 def _column(place: int, name: str, codes: np.ndarray, kinds: np.ndarray | None = None) -> CodedColumn | None:
     codes = np.unique(codes, return_inverse=True)[1].ravel() if kinds is None else codes
     counts = np.bincount(codes)
-    listed = len(counts) <= min(MOST_LEVELS, len(codes) // ROWS_PER_CELL)
+    listed = len(counts) <= len(codes) // ROWS_PER_CELL
     if len(counts) < 2 or not (listed or kinds is not None):
         return None
     few = kinds is None or len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)

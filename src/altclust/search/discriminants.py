@@ -8,17 +8,14 @@ from scipy.linalg import eigh
 
 from ..base.backend import Array
 from ..core.lloyd import best_lloyd, lloyd
-from ..core.metrics import nmi_matrix, one_hot
+from ..core.metrics import one_hot
 from ..core.solvers.grassmann import orthonormal
 from .mixture import mixture
 
 SHRINKAGE = 0.1  # of the covariance within clusters, towards a multiple of the identity
-ROUNDING = 1e-10
-ROUNDS = 8
-DRAWN, STARTS = 10, 2  # k-means in all columns, and those of them with the least inertia from which to go on
-EARLY, KEPT = 3, 2  # after so many rounds only the best starts go on, from the clusters that they have
-SAME = 0.99  # NMI of two rounds, from which they count as equal
-FINER, ROWS_PER_CLUSTER = (2, 4), 16  # how many more clusters are joined to k, as far as there are rows for them
+ROUNDING = 1e-10  # share of the largest variance
+ROUNDS = 4  # of k-means and discriminant directions in turn
+DRAWN = 10  # k-means in all columns
 
 
 def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array | None = None) -> Array:
@@ -40,7 +37,7 @@ def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array
 
 
 def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
-    """Orthonormal directions of k-means clusters, which are sought again in those directions until they stay.
+    """Orthonormal directions of k-means clusters, which are sought again in those directions.
 
     Among noise columns most starts end in a cut through a cloud; of several different ones, the one is kept whose
     clusters a mixture of Gaussians describes best.
@@ -58,35 +55,21 @@ def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: A
 
 def in_turn(X: Array, labels: np.ndarray, k: int, rng: np.random.Generator) -> Array:
     """`alternate_discriminants` from labels of several starts, shape (s, n)."""
-    scatter, labels = X.T @ X / len(X), labels.copy()
-    directions = [discriminant_directions(X, one, k, scatter) for one in labels]
-    gains = np.full(len(labels), np.nan)
-    moving = np.arange(len(labels))
-    for number in range(ROUNDS):
-        if number == EARLY:
-            gains[:] = [mixture(X @ W, one) for W, one in zip(directions, labels, strict=True)]
-            moving = np.intersect1d(moving, np.argsort(gains)[-KEPT:])
-        if not len(moving):
-            break
-        shown = np.stack([X @ directions[i] for i in moving])
-        found = lloyd(shown, k, rng, labels[moving] if number >= EARLY else None).labels
-        moved = [nmi_matrix([one, labels[i]])[0, 1] <= SAME for i, one in zip(moving, found, strict=True)]
-        labels[moving], gains[moving] = found, np.nan
-        for i in moving:
-            directions[i] = discriminant_directions(X, labels[i], k, scatter)
-        moving = moving[moved]
-    for i in np.flatnonzero(np.isnan(gains)):
-        gains[i] = mixture(X @ directions[i], labels[i])
-    return orthonormal(directions[int(np.argmax(gains))])
+    scatter = X.T @ X / len(X)
+    for _ in range(ROUNDS):
+        labels = lloyd(np.stack([X @ discriminant_directions(X, one, k, scatter) for one in labels]), k, rng).labels
+    found = [discriminant_directions(X, one, k, scatter) for one in labels]
+    gains = [mixture(X @ W, one) for W, one in zip(found, labels, strict=True)]
+    return orthonormal(found[int(np.argmax(gains))])
 
 
 def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | None) -> np.ndarray:
-    """Labels to start from, shape (s, n): clusters in all columns, in few components, and in the clearest one.
+    """Labels to start from, shape (s, n): in all columns, joined, in few components, and in the clearest one.
 
     A small cluster has no light tails, so that the clearest component may be any of them.
     """
     drawn = lloyd(np.broadcast_to(X, (DRAWN, *X.shape)), k, rng)
-    found = [drawn.labels[np.argsort(drawn.inertia)[:STARTS]]]
+    found = [drawn.labels[np.argsort(drawn.inertia)[:2]], _joined(X, k, rng)[None]]
     if tails is not None and tails.shape[1]:
         found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
         single = lloyd(tails.T[:, :, None], k, rng).labels
@@ -95,21 +78,15 @@ def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | N
     return np.vstack(found)
 
 
-def joined_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array) -> Array:
-    """Directions of clusters that are found as a few more than k, and joined to k by Ward's method in their directions.
+def _joined(X: Array, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Twice as many clusters, joined to k by Ward's method in the directions that tell them apart.
 
     A small cluster, or one of another shape, is often found only with more clusters than there are: k-means then cuts
-    the large ones instead of missing it. From the joined clusters on it is `alternate_discriminants`.
+    the large ones instead of missing it.
     """
-    n, labels = len(X), []
-    for more in FINER:
-        finer = min(k + more, n)
-        if more > FINER[0] and finer * ROWS_PER_CLUSTER > n:
-            break
-        W = alternate_discriminants(X, finer, rng, tails)
-        W = discriminant_directions(X, best_lloyd(X @ W, finer, rng, 3)[0], finer)
-        labels.append(fcluster(linkage(X @ W, "ward"), k, "maxclust") - 1)
-    return in_turn(X, np.stack(labels), k, rng)
+    finer = min(2 * k, len(X))
+    W = discriminant_directions(X, best_lloyd(X, finer, rng, DRAWN)[0], finer)
+    return fcluster(linkage(X @ W, "ward"), k, "maxclust") - 1
 
 
 def kmeans_directions(X: Array, k: int, rng: np.random.Generator) -> Array:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from ..base.backend import Array
 from ..core.embedding import joint_codes
 from ..core.kernels import Gaussian
 from ..core.metrics import nmi_matrix, normalised_cut, one_hot
+from .heuristics import ROWS_EACH
 from .proposals import Proposal, fit_proposal
 from .spec import SearchSpec
 from .trials import Trial
 
-FEWEST_ROWS = 40  # of which halves can be searched
 PRIOR = 1e-3  # weight of a cluster's share beside near rows
 FAR = 100.0  # widths of the kernel, up to which single precision gives exponents to three digits
 
@@ -30,20 +31,22 @@ def split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return half
 
 
-def found_again(spec: SearchSpec, trial: Trial, seed: int) -> float:
+def found_again(spec: SearchSpec, trial: Trial, seed: int, n_jobs: int | None = None) -> float:
     """The mean NMI of a trial with what its source finds in each half of the rows, carried to the other half.
 
     It is 0 if the rows are too few for halves.
     """
-    if len(spec.X) < max(FEWEST_ROWS, 4 * trial.n_clusters):
+    if len(spec.X) / 2 < max(ROWS_EACH, 2 * trial.n_clusters):
         return 0.0
-    half, found = split(cells_of(spec), np.random.default_rng(seed)), []
-    for some in (half, ~half):
+    half = split(cells_of(spec), np.random.default_rng(seed))
+
+    def agreement(some: np.ndarray) -> float:
         again = fit_proposal(spec.take(np.flatnonzero(some)), Proposal(trial.source, trial.n_clusters), seed)
         rows = shown(spec, again)
         carried = Carried(again, rows[some]).labels(rows[~some])
-        found.append(nmi_matrix([carried, trial.labels[~some]])[0, 1])
-    return float(np.mean(found))
+        return float(nmi_matrix([carried, trial.labels[~some]])[0, 1])
+
+    return float(np.mean(Parallel(n_jobs=n_jobs, backend="threading")(map(delayed(agreement), (half, ~half)))))
 
 
 def shown(spec: SearchSpec, trial: Trial) -> Array:

@@ -16,6 +16,7 @@ from ..core.linalg.eigen import lapack_subset
 
 MOST_ROWS = 2000  # more rows change the median distance only in the third digit
 MOST_CLUSTERS = 10
+ROWS_EACH = 20  # rows that there should be for each column, independent component or cluster
 FINEST = 1e-6  # share of the spread; smaller distances are lost in the rounding of their squares
 
 

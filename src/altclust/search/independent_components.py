@@ -8,23 +8,19 @@ from ..base.backend import Array
 from ..base.given import Given
 from ..core.embedding import as_clusterings
 from ..core.solvers.grassmann import orthonormal
+from .discriminants import ROUNDING
+from .heuristics import ROWS_EACH
 
 STARTS = 6  # of FastICA
 MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
-ROUNDING = 1e-10  # share of the largest variance
-ROWS_PER_COMPONENT = 20
-DIGITS = 9
 TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
-DEPENDENT = 0.05  # Cramér's V², above which two components belong to the same view
-CANDIDATES = 20  # components that are tested for this dependence
-PARALLEL = 0.8  # correlation above which two directions count as the same
 NEW = 2.0  # weight of what given clusters explain, beside the fourth moment
 
 
 def light_tailed(X: Array) -> Array:
     """Independent components of rows, shape (n, c), of variance 1, those with the lightest tails first."""
-    X = np.ascontiguousarray(np.round(X / (X.std() or 1.0), DIGITS))  # so that rounding does not show in the result
-    sources = np.matmul(X, unmixing(X, max(1, len(X) // ROWS_PER_COMPONENT), np.random.default_rng(0)))
+    X = np.ascontiguousarray(X)
+    sources = np.matmul(X, unmixing(X, max(1, len(X) // ROWS_EACH), np.random.default_rng(0)))
     sources /= np.maximum(sources.std(axis=1, keepdims=True), np.finfo(float).tiny)
     tails = np.mean(sources**4, axis=1)
     best = int(np.argmin(tails.min(axis=1, initial=np.inf)))
@@ -64,29 +60,21 @@ def independent_directions(X: Array, given: Given, q: int, rng: np.random.Genera
     which shows in the fourth moment, however many noise columns there are; heavy tails come from single rows. FastICA
     may stop early, so the best of a few starts is used. It finds one direction of a view after the other, and the
     second one of a ring badly; `light_tailed_subspace` then moves all together. If there are too many columns for the
-    number of rows, it uses only the leading principal directions, and the columns themselves are further candidates.
+    number of rows, it starts from the leading principal directions only.
 
-    Returns an orthonormal array of shape (d, q).
+    Returns an orthonormal array of shape (d, q); fewer columns if the rows vary in fewer directions.
     """
     X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
     explained, clusterings = given.indicators(), as_clusterings(given)
-    count = max(q, min(d, n // ROWS_PER_COMPONENT))
     best = np.inf
     W: Array = np.eye(d, q)
-    for directions in unmixing(X, count, rng):
-        columns_too = count < d or directions.shape[1] < q
-        if columns_too:
-            directions = np.hstack([directions, np.eye(d)])
+    for directions in unmixing(X, max(q, n // ROWS_EACH), rng):
         sources = X @ directions
-        size = np.mean(sources**2, axis=0)
-        tails = np.where(size > 0, np.mean(sources**4, axis=0) / np.where(size > 0, size, 1.0) ** 2, np.inf)
+        tails = np.mean(sources**4, axis=0) / np.mean(sources**2, axis=0) ** 2
         known = np.array([max((_association(s, codes) for codes in clusterings), default=0.0) for s in sources.T])
         chosen = _of_one_view(sources, np.lexsort((tails, known > TELLING)), q)
-        if columns_too:
-            moved, tail = orthonormal(directions[:, chosen]), tails[chosen].sum()
-        else:
-            moved, tail = light_tailed_subspace(X, directions[:, chosen], explained)
+        moved, tail = light_tailed_subspace(X, directions[:, chosen], explained)
         if tail < best:
             best, W = tail, moved
     return W
@@ -137,21 +125,17 @@ def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, 
 def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:
     """The first component in this order, and then those that depend most on the ones already chosen.
 
-    Components of one view depend on each other although they are uncorrelated; those of two views do not. If no
-    component depends on the chosen ones, the next in the order is taken.
+    Components of one view depend on each other although they are uncorrelated; those of two views do not.
     """
-    with np.errstate(invalid="ignore"):  # a constant column is like no other
-        alike = np.abs(np.corrcoef(sources.T)) > PARALLEL
-    chosen = [int(order[0])]
-    while len(chosen) < q:
-        left = [int(j) for j in order if j not in chosen and not alike[j, chosen].any()]
-        left = left or [int(j) for j in order if j not in chosen]
-        depends = [max(_association(sources[:, j], _bins(sources[:, i])) for i in chosen) for j in left[:CANDIDATES]]
-        chosen.append(left[int(np.argmax(depends))] if max(depends) > DEPENDENT else left[0])
+    chosen = list(order[:1])
+    while len(chosen) < min(q, len(order)):
+        left = [j for j in order if j not in chosen]
+        depends = [max(_association(sources[:, j], equal_bins(sources[:, i])) for i in chosen) for j in left]
+        chosen.append(left[int(np.argmax(depends))])
     return chosen
 
 
-def _bins(values: Array, bins: int = 6) -> np.ndarray:
+def equal_bins(values: Array, bins: int = 6) -> np.ndarray:
     """Bin numbers, with equally many values in each bin."""
     return np.argsort(np.argsort(values)) * bins // len(values)
 
@@ -162,7 +146,7 @@ def _association(values: Array, codes: np.ndarray) -> float:
     kinds, codes = np.unique(codes[known], return_inverse=True)
     if len(kinds) < 2:
         return 0.0
-    bins = np.unique(_bins(values[known]), return_inverse=True)[1]
+    bins = np.unique(equal_bins(values[known]), return_inverse=True)[1]
     counts = np.zeros((bins.max() + 1, len(kinds)))
     np.add.at(counts, (bins, codes), 1)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0))

@@ -8,7 +8,6 @@ from ..base.backend import Array
 from ..core.metrics import one_hot
 
 STEPS = 10  # of EM
-SOFT = 0.1  # share of every row that is spread over all clusters at the start
 RIDGE = 1e-3  # of the covariance within clusters, over that of all rows
 
 
@@ -31,7 +30,7 @@ def mixture(Z: Array, codes: np.ndarray) -> float:
         return 0.0
     Z = Z @ (axes[:, wide] / np.sqrt(values[wide]))
     q = Z.shape[1]
-    member = (1 - SOFT) * one_hot(codes) + SOFT / k
+    member = one_hot(codes)
     for _ in range(STEPS):
         sizes = member.sum(axis=0) + 1e-9
         centres = member.T @ Z / sizes[:, None]

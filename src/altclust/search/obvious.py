@@ -27,18 +27,15 @@ from ..base.errors import one_line
 from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.embedding import as_clusterings, joint_codes
-from .coded_columns import ROWS_PER_CELL, CodedColumn, coded_columns, most_telling
+from .coded_columns import ROWS_PER_CELL, WIDE, CodedColumn, coded_columns, most_telling
+from .heuristics import MOST_ROWS
 from .null_rows import ATOM, FEW_VALUES
 
 EXACT = 0.995  # agreement that needs no "nearly"
 REPRODUCED = 0.95  # agreement from which columns reproduce a view
-SHOWN = 0.8  # agreement from which other columns show it as well
-PROMISING = 0.85  # agreement of a rule on all columns, below which no two of them are tried
+SHOWN = 0.8  # agreement from which other columns show it as well, and below which a rule on all columns is no hint
 DEPTH = 2  # of a rule
-MOST_ROWS = 5000  # a sample is enough
 LONGEST = 80  # characters of a name
-FOLDS = 3  # of the rows, to predict clusters from other columns
-MOST_CROSSED = 40  # columns with few values whose cross tables are tried
 MOST_TOGETHER = 6  # columns of a cross table, which has to be exact from three on
 ROWS_PER_EXACT_CELL = 3  # of such a table: clusters that are pure in all its cells are no chance
 
@@ -180,7 +177,7 @@ def reproduced_by(
     columns = coded_columns(frame.iloc[rows, places], [names[j] for j in places])
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
-    pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:MOST_CROSSED], 2)]
+    pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:WIDE], 2)]
     within = joint_codes(as_clusterings(given.take(rows)), len(rows)) if given else None
     rule = (
         _of_values(codes, [[column] for column in listed[:1]])
@@ -204,11 +201,11 @@ def reproduced_by(
 
 def _shown(codes: np.ndarray, X: Array) -> bool:
     """Whether a linear discriminant predicts the clusters of left-out rows from these columns."""
-    X = X[:, np.ptp(X, axis=0) > 0]
-    if X.shape[1] == 0 or np.bincount(codes).min() < FOLDS:
+    X, folds = X[:, np.ptp(X, axis=0) > 0], StratifiedKFold(shuffle=True, random_state=0)
+    if X.shape[1] == 0 or np.bincount(codes).min() < folds.n_splits:
         return False
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    predicted = cross_val_predict(model, X, codes, cv=StratifiedKFold(FOLDS, shuffle=True, random_state=0))
+    predicted = cross_val_predict(model, X, codes, cv=folds)
     return f1_score(codes, predicted, average="macro") >= SHOWN
 
 
@@ -255,7 +252,7 @@ def _of_several(codes: np.ndarray, listed: Sequence[CodedColumn]) -> Obvious | N
     """The rule by the values of three columns or more, if it is exact: each further one is that which helps most."""
     columns, cells = list(listed[:1]), listed[0].codes if listed else codes
     while 0 < len(columns) < MOST_TOGETHER:
-        left = [one for one in listed[:MOST_CROSSED] if all(one is not other for other in columns)]
+        left = [one for one in listed[:WIDE] if all(one is not other for other in columns)]
         tried = [np.unique(cells * one.levels + one.codes, return_inverse=True)[1] for one in left]
         agreements = [_agreement(codes, one, ROWS_PER_EXACT_CELL) for one in tried]
         if max(agreements, default=0.0) <= _agreement(codes, cells, ROWS_PER_EXACT_CELL):
@@ -276,7 +273,7 @@ def _promising(codes: np.ndarray, columns: Sequence[CodedColumn]) -> list[int]:
     X = np.column_stack([column.codes for column in columns])  # ranks are exact in the tree's single precision
     tree = _tree(X, codes)
     used = tree.tree_.feature[tree.tree_.feature >= 0]
-    return list(dict.fromkeys(used.tolist())) if _agreement(codes, tree.apply(X)) >= PROMISING else []
+    return list(dict.fromkeys(used.tolist())) if _agreement(codes, tree.apply(X)) >= SHOWN else []
 
 
 def _split(codes: np.ndarray, columns: Sequence[CodedColumn], tried: Sequence[list[int]], cuts: bool) -> Obvious | None:

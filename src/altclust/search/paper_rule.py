@@ -71,7 +71,7 @@ def run_grid(spec: SearchSpec, proposal: Proposal, seed: int) -> list[Trial]:
     return trials
 
 
-def rank_by_quality(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
+def rank_by_quality(spec: SearchSpec, trials: list[Trial], seed: int, n_jobs: int | None) -> pd.DataFrame:
     """The table of the trials, with `paper_score`."""
     table = tabulate(trials)
     table["score"] = paper_score(table)

@@ -5,7 +5,6 @@ methods find:
 
 - "residual": rows without the means of their given clusters, from k-means and discriminant directions in turn;
 - "centroids": the same rows, from the directions between the centres of k-means clusters;
-- "joined": the same rows, from a few more clusters than k that were joined to k;
 - "direct": the rows as they are, where only the penalty keeps the view away from the given clusters;
 - "whitened": residuals in principal directions of equal size, for views that a few large directions hide;
 - "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
@@ -31,25 +30,16 @@ from ..core.alternation import alternate
 from ..core.initialization import spectral_start
 from ..core.reduced import FLOOR
 from ..core.solvers import ISM
-from .discriminants import (
-    ROWS_PER_CLUSTER,
-    alternate_discriminants,
-    centroid_directions,
-    joined_discriminants,
-    kmeans_directions,
-)
-from .heuristics import median_distance
+from .discriminants import alternate_discriminants, centroid_directions, kmeans_directions
+from .heuristics import ROWS_EACH, median_distance
 from .keep_starts import KEPT, kept_start
-from .short_fits import Placed, build_problem, in_coordinates, short_fit, with_columns
+from .short_fits import STEPS, Placed, build_problem, in_coordinates, short_fit, with_columns
 from .spec import SearchSpec
 from .trials import Trial
 
-CLUSTERS = (2, 3, 4, 5, 6, 8, 12, 20)  # the numbers of clusters that a search tries
-MOST_SHAPES = 3  # clusters that a search seeks in the plane of components
-WIDTH = 0.7  # σ over the median distance of the projected rows
-WIDE, THIN, THINNER = 0.5, 0.12, 0.085  # the same in the plane of components
-HELD, THIN_HELD = 1.0, 3.0  # pull over k − 1
-WIDE_FLOOR, THIN_FLOOR = 0.03, 1e-3  # of degrees; a larger one joins thin shapes
+PLANE = 2  # independent components for shapes
+WIDTH, THIN, THINNER = 0.7, 0.12, 0.085  # σ over the median distance of the projected rows
+THIN_FLOOR = 1e-3  # of degrees; a larger one joins thin shapes
 ROUNDS = 4  # of the alternation, and steps of each of its W steps
 
 Start = Callable[[SearchSpec, Array, int, np.random.Generator], Array]
@@ -71,27 +61,25 @@ class Source:
     start : callable
         Finds directions in rows, for a number of clusters.
     subtract_given : bool
-    whitening : float
-    width : float
-        σ over the median distance of the projected rows.
-    pull : float
-        Over k − 1.
-    floor : float
-        Of degrees.
+    whitened : bool
+        Whether principal directions have equal size.
+    held : bool
+        Whether the fit is held close to its start: with a pull of k − 1, as much as all eigenvalues count.
     shapes : bool
         Whether it is a plane for shapes of few clusters; in a wide table, in columns that stand out.
     thin : bool
         Whether the fit is the paper's alternation.
+    width : float
+        σ over the median distance of the projected rows.
     """
 
     start: Start
     subtract_given: bool = True
-    whitening: float = 0.0
-    width: float = WIDTH
-    pull: float = HELD
-    floor: float = FLOOR
+    whitened: bool = False
+    held: bool = True
     shapes: bool = False
     thin: bool = False
+    width: float = WIDTH
 
 
 def _components(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Array:
@@ -111,14 +99,13 @@ def _in_turn(spec: SearchSpec, X: Array, k: int, rng: np.random.Generator) -> Ar
 SOURCES = {
     "residual": Source(_in_turn),
     "centroids": Source(lambda spec, X, k, rng: centroid_directions(X, k, rng)),
-    "joined": Source(lambda spec, X, k, rng: joined_discriminants(X, k, rng, spec.tails)),
-    "direct": Source(lambda spec, X, k, rng: kmeans_directions(X, k, rng), subtract_given=False, pull=0.0),
-    "whitened": Source(_in_turn, whitening=1.0),
+    "direct": Source(lambda spec, X, k, rng: kmeans_directions(X, k, rng), subtract_given=False, held=False),
+    "whitened": Source(_in_turn, whitened=True),
     "columns": Source(_in_turn),
     KEPT: Source(_kept),
-    "components": Source(_components, False, width=WIDE, pull=0.0, floor=WIDE_FLOOR, shapes=True),
-    "thin": Source(_components, False, width=THIN, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
-    "thinner": Source(_components, False, width=THINNER, pull=THIN_HELD, floor=THIN_FLOOR, shapes=True, thin=True),
+    "components": Source(_components, subtract_given=False, held=False, shapes=True),
+    "thin": Source(_components, subtract_given=False, shapes=True, thin=True, width=THIN),
+    "thinner": Source(_components, subtract_given=False, shapes=True, thin=True, width=THINNER),
 }
 FIXED, ALTERNATED = "fixed", "fixed, alternated"  # the spectral start with a fixed σ; then the paper's alternation
 
@@ -134,7 +121,7 @@ def proposals(spec: SearchSpec) -> list[Proposal]:
         subtract = source.subtract_given and bool(spec.given)
         return (
             fixed.subtract_given in (None, subtract)
-            and fixed.whitening in (None, source.whitening)
+            and fixed.whitening in (None, float(source.whitened))
             and (left or not subtract)
             and (name != "columns" or spec.columns is not None)
             and (name != KEPT or spec.kept is not None)
@@ -142,9 +129,17 @@ def proposals(spec: SearchSpec) -> list[Proposal]:
         )
 
     names = [name for name, source in SOURCES.items() if allowed(name, source)]
-    tried = [k] if k else [c for c in CLUSTERS if c <= n / ROWS_PER_CLUSTER] or [CLUSTERS[0]]
-    found = [Proposal(name, c) for c in tried for name in names if k or c <= MOST_SHAPES or not SOURCES[name].shapes]
+    tried = [k] if k else numbers_of_clusters(n)
+    found = [Proposal(name, c) for c in tried for name in names if k or c <= PLANE + 1 or not SOURCES[name].shapes]
     return [one for one in found if one.n_clusters < n]
+
+
+def numbers_of_clusters(n: int) -> list[int]:
+    """2 to 6, 8, 10, 13 and so on, each by a third larger than the last, as far as n rows are enough for them."""
+    found = [2]
+    while (more := found[-1] + max(1, found[-1] // 3)) <= n / ROWS_EACH:
+        found.append(more)
+    return found
 
 
 def fit_proposal(spec: SearchSpec, proposal: Proposal, seed: int) -> Trial:
@@ -159,7 +154,7 @@ def fit_proposal(spec: SearchSpec, proposal: Proposal, seed: int) -> Trial:
     if source.shapes:
         X, basis = spec.standing_out, spec.columns
     else:
-        X, basis = in_coordinates(spec, source.subtract_given, source.whitening, columns)
+        X, basis = in_coordinates(spec, source.subtract_given, float(source.whitened), columns)
     W = with_columns(X, source.start(spec, X, k, rng), fixed.n_components)
     sigma = source.width * median_distance(X @ W, rng)
     if source.thin:
@@ -169,11 +164,11 @@ def fit_proposal(spec: SearchSpec, proposal: Proposal, seed: int) -> Trial:
         n_clusters=k,
         sigma=sigma,
         subtract_given=source.subtract_given and bool(spec.given),
-        whitening=source.whitening,
-        degree_floor=source.floor if fixed.degree_floor is None else fixed.degree_floor,
-        pull=source.pull * max(k - 1, 1) if fixed.pull is None else fixed.pull,
+        whitening=float(source.whitened),
+        degree_floor=(THIN_FLOOR if source.thin else FLOOR) if fixed.degree_floor is None else fixed.degree_floor,
+        pull=source.held * max(k - 1.0, 1.0) if fixed.pull is None else fixed.pull,
     )
-    placed, steps = Placed(X, basis, columns), 0 if source.thin else None
+    placed, steps = Placed(X, basis, columns), 0 if source.thin else STEPS
     return short_fit(spec, name, placed, settings, W, rng, rough=not source.thin, steps=steps)
 
 
@@ -183,7 +178,7 @@ def _fixed(spec: SearchSpec, name: str, k: int, rng: np.random.Generator) -> Tri
     X, basis = in_coordinates(spec, subtract, whitening)
     q = spec.directions(k)
     start = spectral_start(*build_problem(spec, X, k, q, fixed.width))
-    W, floor, steps = start.vectors[:, :q], FLOOR if fixed.degree_floor is None else fixed.degree_floor, None
+    W, floor, steps = start.vectors[:, :q], FLOOR if fixed.degree_floor is None else fixed.degree_floor, STEPS
     if name == ALTERNATED:
         W, floor, steps = _alternated(spec, X, k, W, fixed.width), THIN_FLOOR, 0
     settings = replace(fixed, n_clusters=k, subtract_given=subtract, whitening=whitening, degree_floor=floor, pull=0.0)

@@ -12,14 +12,12 @@ import pandas as pd
 from ..base.progress import Callback
 from ..base.validation import check_sizes
 from ..core.initialization import check_start, check_subspace
-from .heuristics import check_outliers, check_sigma, median_distance, number_of_clusters
+from .heuristics import ROWS_EACH, check_outliers, check_sigma, median_distance, number_of_clusters
 from .settings import Settings
 from .spec import MOST_ROWS, SearchSpec
 from .tuning import Tuning, search_parameters
 
 logger = logging.getLogger(__name__)
-
-FEWEST_ROWS = 12  # below, heuristics are used instead of a search
 
 
 def resolve_settings(
@@ -68,7 +66,7 @@ def resolve_settings(
     check_sizes(n, d, k or 1, asked.n_components)
     check_outliers(X)
     spectral = isinstance(asked.init, str) and asked.init == "spectral"
-    if asked.sigma is None and spectral and k != 1 and n >= FEWEST_ROWS and (k is None or k < min(n, MOST_ROWS)):
+    if asked.sigma is None and spectral and k != 1 and n >= ROWS_EACH and (k is None or k < min(n, MOST_ROWS)):
         search = replace(search, fixed=asked)
         tuning = search_parameters(search, names=names, originals=originals, n_jobs=n_jobs, callback=callback)
         logger.info("chose %s", tuning.reasons)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from scipy.special import ndtri
 
 from ..base.backend import Array
@@ -24,7 +25,7 @@ WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 
 
-def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
+def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jobs: int | None = None) -> pd.DataFrame:
     """One row per trial.
 
     The columns are:
@@ -34,29 +35,28 @@ def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> p
     clear
         What the contrast is above 1.5, up to 3: below, clusters overlap, and differences are luck.
     mixture
-        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; of a gain g
-        above 1, 2√g − 1 counts, because in many columns it grows with the number of clusters by overfitting, too.
+        How much better one Gaussian for each cluster describes the rows than one for all, see `mixture`; the square
+        root of the gain, because in many columns it grows with the number of clusters by overfitting, too.
     evenness
         Entropy of the cluster sizes over that of equal sizes.
     """
     left = spec.given.subtracted_from(spec.X)
     contrast = Contrast(len(spec.X), max(trial.n_components for trial in trials), rng)
-    found = []
-    for trial in trials:
+
+    def one(trial: Trial) -> dict[str, float]:
         rows = left if trial.subtract_given else spec.X
         codes = np.unique(trial.labels, return_inverse=True)[1]
         k, shares = int(codes.max()) + 1, np.bincount(codes) / len(codes)
         apart = contrast(rows @ trial.W, codes, trial.sigma)
         gain = mixture(rows @ discriminant_directions(rows, codes, k), codes)
-        found.append(
-            {
-                "contrast": apart,
-                "clear": float(np.clip(apart, *CLEAR)) - CLEAR[0],
-                "mixture": 2 * np.sqrt(gain) - 1 if gain > 1 else gain,
-                "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
-            }
-        )
-    return pd.DataFrame(found)
+        return {
+            "contrast": apart,
+            "clear": float(np.clip(apart, *CLEAR)) - CLEAR[0],
+            "mixture": float(np.sqrt(max(gain, 0.0))),
+            "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
+        }
+
+    return pd.DataFrame(Parallel(n_jobs=n_jobs, backend="threading")(map(delayed(one), trials)))
 
 
 class Contrast:

@@ -13,12 +13,11 @@ from sklearn.utils.extmath import randomized_svd
 
 from ..base.backend import Array
 from ..base.given import Given
+from .independent_components import equal_bins
 
 WIDE = 200  # columns, above which a search is restricted
 LEADING = 50  # principal directions
-LIGHTEST, PARTNERS = 6, 2  # columns with the lightest tails, and partners of each of the first four
-FIRST = 4
-BINS = 4
+LIGHTEST, PARTNERS = 4, 2  # columns with the lightest tails, and partners of each
 
 
 def screen(X: Array, given: Given, seed: int) -> tuple[Array, Array]:
@@ -49,18 +48,18 @@ def screen(X: Array, given: Given, seed: int) -> tuple[Array, Array]:
 
 
 def standing_out(X: Array) -> np.ndarray:
-    """The numbers of the columns with the lightest tails, and of those that depend most on the first of them."""
+    """The numbers of the columns with the lightest tails, and of those that depend most on each of them."""
     spread = X.std(axis=0)
     Z = X / np.where(spread > 0, spread, 1.0)
     tails = np.where(spread > 0, np.mean(Z**4, axis=0), np.inf)
     order = np.argsort(tails, kind="stable")[:LIGHTEST]
     found = list(order)
-    for j in order[:FIRST]:
-        cells = np.argsort(np.argsort(Z[:, j])) * BINS // len(Z)
-        counts = np.bincount(cells, minlength=BINS)[:, None]
+    for j in order:
+        cells = equal_bins(Z[:, j])
+        counts = np.bincount(cells)[:, None]
         depends = np.zeros(Z.shape[1])
         for values in (Z, Z**2 - 1):
-            sums = np.zeros((BINS, Z.shape[1]))
+            sums = np.zeros((len(counts), Z.shape[1]))
             np.add.at(sums, cells, values)
             depends = np.maximum(
                 depends, np.sum(sums**2 / counts, axis=0) / np.maximum(np.sum(values**2, axis=0), 1e-12)

@@ -1,7 +1,7 @@
 """Selection of a trial: a score that needs no labels, the choice, and explanations.
 
-The score is a sum: what halves of the rows find again, clear gaps, half of the gain of a mixture of Gaussians, and even
-sizes. docs/evidence.md says what each of them is worth.
+The score is a sum: what halves of the rows find again, clear gaps, the gain of a mixture of Gaussians, and even sizes.
+docs/evidence.md says what each of them is worth.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from .scores import scores
 from .spec import SearchSpec
 from .trials import Trial
 
-TERMS = {"again": 1.0, "clear": 1.0, "mixture": 0.5, "evenness": 1.0}  # of the score
-SMALLEST, OF_EQUAL = 0.03, 0.3  # share of rows, and of an equal share, below which a cluster counts as outliers
+TERMS = ("again", "clear", "mixture", "evenness")  # of the score
+OUTLIERS = 0.06  # share of a cluster of equal size, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
 KEPT, MOST_KEPT = 0.25, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
 CHECKED = 20  # trials that may be obvious groups
-DIGITS = 6  # of a score: trials with the same clusters have the same score, and the first of them is taken
 
 
 def tabulate(trials: list[Trial]) -> pd.DataFrame:
@@ -41,39 +40,41 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
+def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jobs: int | None = None) -> pd.DataFrame:
     """The table of the trials with their scores, but without what halves of the rows find again."""
-    table = pd.concat([tabulate(trials), scores(spec, trials, rng)], axis=1)
+    table = pd.concat([tabulate(trials), scores(spec, trials, rng, n_jobs)], axis=1)
     resembling = table["overlap"] > ALTERNATIVE
     outliers = table["smallest"] < fewest(table["n_clusters"])
-    known = {name: weight for name, weight in TERMS.items() if name != "again"}
-    table["score"] = sum(weight * table[name] for name, weight in known.items())
+    table["score"] = sum(table[name] for name in TERMS if name != "again")
     table["score"] -= REJECTED * (outliers | resembling) + REJECTED * resembling
     if spec.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
         table["score"] += KEPT * min(len(spec.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
-    return table.assign(score=table["score"].round(DIGITS))
+    return table
 
 
-def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
+def rank(spec: SearchSpec, trials: list[Trial], seed: int, n_jobs: int | None = None) -> pd.DataFrame:
     """The table of the trials with a score by which to choose."""
-    return with_best(spec, trials, judge(spec, trials, np.random.default_rng(seed)).assign(again=np.nan), seed)
+    table = judge(spec, trials, np.random.default_rng(seed), n_jobs).assign(again=np.nan)
+    return with_best(spec, trials, table, seed, n_jobs)
 
 
-def with_best(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int) -> pd.DataFrame:
+def with_best(
+    spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int, n_jobs: int | None = None
+) -> pd.DataFrame:
     """The table with what halves of the rows find again, of the trials that may be the best; others count as 0."""
     score, again = table["score"].to_numpy(copy=True), table["again"].to_numpy(copy=True)
     while True:
-        i = int(np.argmax(score + TERMS["again"] * np.isnan(again)))
+        i = int(np.argmax(score + np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
-        again[i] = found_again(spec, trials[i], seed)
-        score[i] = round(score[i] + TERMS["again"] * again[i], DIGITS)
+        again[i] = found_again(spec, trials[i], seed, n_jobs)
+        score[i] += again[i]
 
 
 def fewest(n_clusters: Any) -> Any:
     """The share of the rows below which a cluster counts as outliers, for a number of clusters or several."""
-    return np.minimum(SMALLEST, OF_EQUAL / n_clusters)
+    return OUTLIERS / n_clusters
 
 
 def obvious_trials(

@@ -20,7 +20,7 @@ from .settings import Settings
 from .spec import SearchSpec
 from .trials import Trial
 
-ROUGH_STEPS, EXACT_STEPS = 12, 8
+STEPS = 12
 
 
 class Placed(NamedTuple):
@@ -58,10 +58,9 @@ def short_fit(
     W: Array,
     rng: np.random.Generator,
     rough: bool = True,
-    steps: int | None = None,
+    steps: int = STEPS,
 ) -> Trial:
     """A few steps from W with these settings, or `steps` of them; rough ones use few landmarks."""
-    steps = (ROUGH_STEPS if rough else EXACT_STEPS) if steps is None else steps
     objective = ReducedObjective(
         placed.X,
         spec.given.indicators(settings.scaling),

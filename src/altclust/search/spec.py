@@ -10,11 +10,11 @@ import numpy as np
 from ..base.backend import Array
 from ..base.given import Given
 from ..base.keep import Keep
+from .heuristics import ROWS_EACH
 from .independent_components import independent_directions, light_tailed
 from .settings import Settings
 
 MOST_ROWS = 400  # rows of the search; the fit that follows uses all
-ROWS_PER_COLUMN = 20
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class SearchSpec:
     @property
     def has_few_columns(self) -> bool:
         """Whether the search has many rows for each column: with fewer, some directions show thin gaps by chance."""
-        return min(max(len(self.X), self.part_of), MOST_ROWS) >= ROWS_PER_COLUMN * self.X.shape[1]
+        return min(max(len(self.X), self.part_of), MOST_ROWS) >= ROWS_EACH * self.X.shape[1]
 
     @cached_property
     def kept(self) -> tuple[Array, Array] | None:

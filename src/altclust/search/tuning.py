@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.known import read_given
-from ..base.parallel import end_with_parent, fitting_threads
+from ..base.parallel import fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import own_order
 from ..base.validation import centre, check_rows, check_sizes, column_names
@@ -30,8 +30,6 @@ from .selection import MOST_KEPT, REJECTED, explain_ranking, obvious_trials, ran
 from .settings import Settings
 from .spec import MOST_ROWS, SearchSpec
 from .trials import Trial
-
-LOOSELY = 0.3  # pull over k − 1 of the fit, if the trial is held less
 
 Fit = Callable[[SearchSpec, Proposal, int], Any]
 
@@ -104,7 +102,7 @@ def tune(
         even sizes, with a limit on the overlap, see docs/choosing.md. "paper": the highest quality among the points
         that satisfy Theorem 1's inequality or come closest, on a grid of σ and λ, with q at the largest eigengap.
     n_jobs : int, optional
-        Number of parallel processes.
+        Number of parallel threads.
     progress : callable, optional
         Called with an `altclust.Progress` after every trial. A true return value stops the search; the choice is then
         among the trials so far.
@@ -199,9 +197,9 @@ def search_parameters(
         problem = f"in {len(rows)} rows leaves nothing to search for: set sigma, or ask for fewer clusters."
         raise InputError(problem, argument="n_clusters", value=fixed.n_clusters)
 
-    trials = _trials(spec, found, fit, seed, n_jobs, callback)
     with fitting_threads(len(sampled)):
-        table = judge(spec, trials, seed)
+        trials = _trials(spec, found, fit, seed, n_jobs, callback)
+        table = judge(spec, trials, seed, n_jobs)
     before = None if originals is None else originals.iloc[rows]
     few = few_valued(X[rows], names, before) if rule == "ranking" and not fixed.keep_obvious else None
     found_in = {}
@@ -225,7 +223,7 @@ def search_parameters(
     if found_in:
         table.loc[list(found_in), "score"] -= REJECTED
         with fitting_threads(len(sampled)):
-            table = with_best(spec, trials, table, seed)
+            table = with_best(spec, trials, table, seed, n_jobs)
     first = int(table["score"].argmax())
     places: dict[int, int] = {}
     if rule == "ranking":
@@ -264,9 +262,7 @@ def _settings(trial: Trial, spec: SearchSpec, basis: Array | None, subspace: Arr
     W, own, asked = trial.W if basis is None else basis @ trial.W, subspace, trial.settings
     if subspace is not None and spec.columns is not None and trial.in_columns:
         own = subspace @ (spec.columns if basis is None else basis @ spec.columns)
-    pull = spec.fixed.pull
-    if pull is None:
-        pull = loose * max(asked.pull or 0.0, LOOSELY * max(trial.n_clusters - 1, 1))
+    pull = loose * max(trial.n_clusters - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
     init = W if subspace is None else subspace @ W
     return replace(asked, n_components=trial.n_components, pull=pull, subspace=own, init=init)
 
@@ -276,25 +272,18 @@ def _trials(
 ) -> list[Trial]:
     """The trials of all proposals, in order, or of those that are done when the callback stops the search."""
     done: dict[int, list[Trial]] = {}
-    running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(_numbered)(fit, spec, one, i, seed) for i, one in enumerate(found)
+    running = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
+        delayed(lambda i, one: (i, fit(spec, one, seed)))(i, one) for i, one in enumerate(found)
     )
     try:
         for i, trials in running:
-            done[i] = trials
-            last = trials[-1]
+            done[i] = [trials] if isinstance(trials, Trial) else trials
+            last = done[i][-1]
             if callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap)):
                 break
     finally:
         running.close()
     return [trial for i in sorted(done) for trial in done[i]]
-
-
-def _numbered(fit: Fit, spec: SearchSpec, proposal: Proposal, i: int, seed: int) -> tuple[int, list[Trial]]:
-    end_with_parent()
-    with fitting_threads(len(spec.X)):
-        found = fit(spec, proposal, seed)
-    return i, [found] if isinstance(found, Trial) else found
 
 
 RULES: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
