@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
+from altclust.base.given import Given
 from altclust.core.certificate import _complement, eigengap
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import KernelObjective, indicators
+from altclust.core.problem import KernelObjective
 from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers.newton import riemannian_hessian
 
@@ -31,7 +32,7 @@ def problem(seed):
     n, d, k = int(rng.integers(6, 9)), int(rng.integers(2, 4)), int(rng.integers(2, 4))
     q = int(rng.integers(1, d))
     X = rng.normal(size=(n, d)) + 2 * rng.integers(0, 2, (n, 1))
-    given = indicators([rng.integers(0, 2, n)], n)
+    given = Given.from_codes(rng.integers(0, 2, n)).indicators()
     W = np.linalg.qr(rng.normal(size=(d, q)))[0]
     return X - X.mean(axis=0), given, float(rng.uniform(0.5, 3)), float(rng.uniform(0.1, 3)), k, W
 
