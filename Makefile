@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 EXTRAS := app,dask,excel,parquet,proof
 
-.PHONY: demo test coverage lint docs bench scale quality load nightly oldest lock audit release clean
+.PHONY: demo test coverage lint docs bench scale quality load mutation nightly oldest lock audit release clean
 
 demo: $(READY)
 	$(BIN)/python examples/penguins.py --out demo
@@ -51,6 +51,11 @@ quality: $(READY)
 # The page with 20 visitors, and what one long search costs the others.
 load: $(READY)
 	$(BIN)/python benchmarks/load.py $(ARGS)
+
+# A sample of changes to the core and the verdict, and whether a test notices them; `ARGS="--number 20 --seed 1"`.
+mutation: $(READY)
+	$(BIN)/python -m pip install --quiet "cosmic-ray>=8.7"
+	$(BIN)/python tools/mutation.py $(ARGS)
 
 nightly: $(READY) oldest audit
 	ALTCLUST_NIGHTLY=1 $(BIN)/python -m pytest -n auto -m "slow or not slow"
