@@ -16,16 +16,6 @@ from altclust.apps.cli.main import main
 from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.uploads import open_table
-from altclust.datasets import penguins
-from altclust.models.study import unused_columns
-from altclust.report.columns import listed_columns
-
-
-@pytest.fixture
-def birds(tmp_path):
-    path = tmp_path / "penguins.csv"
-    penguins(as_frame=True).to_csv(path, index=False)
-    return path
 
 
 @pytest.fixture
@@ -59,49 +49,18 @@ def by_command(monkeypatch, path, *options):
     return pd.read_csv(out / "table.csv"), json.loads((out / "figures.json").read_text())
 
 
-def on_the_page(path, choices, views):
-    """The study with so many views."""
-    study = Exploration(open_table(path), choices)
-    for _ in range(views):
-        study.views.append(study.find(Job(study.find)))
-    return study
-
-
 @pytest.mark.slow
-def test_the_function_the_command_line_and_the_page_agree_on_the_penguins(birds, monkeypatch):
-    found = altclust.find(pd.read_csv(birds), given="species", significance=False)
-    table, figures = by_command(monkeypatch, birds, "--given", "species")
-    study = on_the_page(birds, Choices(given=("species",)), 1)
-    view, recipe = study.views[0], study.prepared.recipe
-
-    assert np.array_equal(found.labels, table["alternative"])
-    assert np.array_equal(found.labels, view.labels)
-    listed = found.columns.to_dict("records")
-    assert listed_columns(view.model, recipe.listing) == listed
-    assert [one[:2] for one in figures["recipe"]["listing"]] == [[one["column"], one["type"]] for one in listed]
-    columns = [[one.columns for one in model.candidates_] for model in (found.model, view.model)]
-    assert columns[0] == columns[1] == [tuple(one["columns"]) for one in figures["views"][0]["candidates"]]
-    unused = [unused_columns(model, study.table.frame, recipe, ["species"]) for model in (found.model, view.model)]
-    assert list(unused[0].columns) == list(unused[1].columns) == list(study.prepared.others(view.model).columns)
-    assert "sex" in unused[0].columns  # left aside: its values are obvious groups
-    assert study.summary(view)["headline"] == found.summary["headline"]
-    assert figures["views"][0]["verdict"] == found.verdict
-    assert study.summary(view)["left_out"] == found.summary["left_out"] == figures["views"][0]["left_out"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("keep", [None, "some"])
-def test_with_nothing_given_the_second_view_of_the_page_is_the_result(mixed, monkeypatch, keep):
-    found = altclust.find(pd.read_csv(mixed), keep=keep, significance=False)
-    table, figures = by_command(monkeypatch, mixed, *([] if keep is None else ["--keep", keep]))
-    first, second = on_the_page(mixed, Choices(keep=keep), 2).views
+def test_with_nothing_given_the_second_view_of_the_page_is_the_first_of_the_others(mixed, monkeypatch):
+    found = altclust.find(pd.read_csv(mixed), keep="some", significance=False)
+    table, _ = by_command(monkeypatch, mixed, "--keep", "some")
+    page = Exploration(open_table(mixed), Choices(keep="some"))
+    for _ in range(2):
+        page.take(page.find(Job(page.find)))
+    first, second = page.views
     assert np.array_equal(found.first, first.labels)
-    assert np.array_equal(found.labels, second.labels)
     assert np.array_equal(found.first, table["first_view"])
-    assert np.array_equal(found.first, found.table["first_view"])
-    assert str(found).startswith("Nothing was given: the table was clustered first (first_view), into clusters of ")
+    assert np.array_equal(found.labels, second.labels)
     assert np.array_equal(found.labels, table["alternative"])
-    assert second.model.overlap_ == found.model.overlap_ == figures["views"][0]["overlap"]
 
 
 def test_all_three_read_a_table_as_they_are_told(mixed, monkeypatch):
@@ -109,11 +68,11 @@ def test_all_three_read_a_table_as_they_are_told(mixed, monkeypatch):
     found = altclust.find(pd.read_csv(mixed), given="group", keep="some", n_clusters=2, significance=False, **reading)
     options = "--given group --keep some --clusters 2 --as code=identifier --log sum --drop height --decimal ."
     table, figures = by_command(monkeypatch, mixed, *options.split())
-    study = on_the_page(mixed, Choices(("group",), "some", 2, altclust.TableEncoder(**reading)), 1)
-    view, recipe = study.views[0], study.prepared.recipe
+    page = Exploration(open_table(mixed), Choices(("group",), "some", 2, altclust.TableEncoder(**reading)))
+    view, recipe = page.find(Job(page.find)), page.study.recipe
     assert np.array_equal(found.labels, table["alternative"])
     assert np.array_equal(found.labels, view.labels)
-    assert found.recipe == recipe
+    assert found.study.recipe == recipe
     assert list(map(list, recipe.listing)) == figures["recipe"]["listing"]
     used = {one.column: one.use for one in recipe.listing}
     assert used == {

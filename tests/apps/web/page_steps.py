@@ -42,7 +42,7 @@ def find(page):
     page.get_by_role("button", name="Find alternative").click()
     page.get_by_role("heading", name="New clusters").wait_for()
     both_charts(page)
-    page.get_by_text("Testing significance", exact=True).wait_for(state="hidden")  # its result draws the page anew
+    page.get_by_text("Testing significance", exact=True).wait_for(state="hidden")
 
 
 def both_charts(page):

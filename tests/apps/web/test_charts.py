@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import html
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,17 @@ def test_strings_of_the_table_are_not_understood_as_html():
     assert figure.data[0].name == "&lt;script&gt;alert(1)&lt;/script&gt;"
     assert figure.data[0].text[3].endswith("row 14<br>&lt;b&gt;: &lt;i&gt;<br>plain: d")
     assert figure.layout.yaxis.title.text == "learnt direction 2 (mostly &lt;b&gt;)"
+
+
+def test_the_titles_of_axes_are_whole_and_do_not_meet_the_legend():
+    title = "direction 1 (mostly <number of visits>, height of the customer in centimetres)"
+    plain = charts.scatter(DRAWING, [0, 0, 1, 1], ["a", "b"]).layout
+    layout = charts.scatter(DRAWING | {"axes": [title, "b"]}, [0, 0, 1, 1], ["a", "b"]).layout
+    lines = html.unescape(layout.xaxis.title.text.replace("<br>", "\n")).split("\n")
+    assert " ".join(lines) == title
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= charts.WIDTH
+    assert layout.legend.y < plain.legend.y
 
 
 def test_one_direction_has_no_second_axis():

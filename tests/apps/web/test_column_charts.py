@@ -102,7 +102,7 @@ def test_a_column_with_few_values_is_shown_by_its_shares():
 
 
 def test_the_preview_has_a_row_for_every_column_with_its_first_cells(study):
-    listed = preview(study.table.frame, study.prepared.recipe.listing).set_index("column")
+    listed = preview(study.table.frame, study.study.recipe.listing).set_index("column")
     assert listed.loc["colour", "row 1"] == study.table.frame["colour"].iloc[0]
     assert listed.loc["age", "row 4"] == "–"
     assert (listed["used as"] == "given").sum() == 1

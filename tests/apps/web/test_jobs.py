@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import gc
+import math
 import threading
 import time
 import weakref
+from types import SimpleNamespace
 
 import pytest
 
+pytest.importorskip("streamlit", reason="streamlit is not installed")
+
 from altclust import InputError
 from altclust.apps.web.jobs import Job, Pool, shared_pool
+from altclust.apps.web.progress_view import sentence
 from altclust.base.progress import Progress
 
 
@@ -30,6 +35,50 @@ def test_a_job_tells_how_far_it_is_and_leaves_its_result():
     assert [progress.share for progress in told] == [0.25, 1.0, 0.01]
     assert (told[2].stage, told[2].done, told[2].objective) == ("fit", 1, -1.5)
     assert (job.result, job.error) == ("a view", "")
+
+
+def test_a_job_tells_how_long_the_rest_of_a_stage_takes(monkeypatch):
+    clock, left = [0.0], []
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+
+    def work(job):
+        left.append(job.left)
+        for seconds, now in (
+            (4.0, Progress("search", 2, 10)),
+            (10.0, Progress("search", 5, 10)),
+            (11.0, Progress("search", 1, 10)),  # a second search
+            (13.0, Progress("search", 2, 10)),
+            (20.0, Progress("test", 0, 6)),
+            (23.0, Progress("test", 1, 6)),
+        ):
+            clock[0] = seconds
+            job.update(now)
+            left.append(job.left)
+
+    Job(work).run()
+    expected = [math.nan, 16.0, 10.0, math.nan, 16.0, math.nan, 15.0]
+    assert left == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("now", "left", "words"),
+    [
+        (Progress("waiting", 0, 1), 0, "Waiting: 2 searches are first."),
+        (Progress("search", 0, 1), math.nan, "Preparing the search."),
+        (
+            Progress("search", 12, 46),
+            8,
+            "Searching: 12 of 46 candidates, about 10 seconds more. Then they are compared.",
+        ),
+        (Progress("search", 12, 46), 2, "Searching: 12 of 46 candidates, a few seconds more. Then they are compared."),
+        (Progress("search", 1, 46), math.nan, "Searching: 1 of 46 candidates. Then they are compared."),
+        (Progress("search", 46, 46), 0, "Comparing the 46 candidates, which may take as long as the search."),
+        (Progress("fit", 3, 100, -2.732), 99, "Fitting the view to the rows: round 3."),
+        (Progress("test", 2, 6), 130, "Testing significance: 2 of 6 halves of the rows, about 3 minutes more."),
+    ],
+)
+def test_progress_says_what_is_being_done_and_how_long_it_may_take(now, left, words):
+    assert sentence(SimpleNamespace(progress=now, left=left), 2) == words
 
 
 def test_a_job_that_is_stopped_ends_with_what_there_is():

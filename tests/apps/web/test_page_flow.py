@@ -34,6 +34,18 @@ def finished(page):
     return session
 
 
+def settled(page):
+    """Look at what runs aside until there is nothing more to do."""
+    session = page.session_state["session"]
+    while session.aside is not None:
+        while not session.aside.done:
+            session.aside.look()
+            time.sleep(0.05)
+        page.run()
+        assert not page.exception
+    return session
+
+
 def chooser(page, label):
     return next(one for one in (*page.selectbox, *page.multiselect) if one.label == label)
 
@@ -64,17 +76,57 @@ def test_every_column_is_shown_with_its_type_and_use_before_the_search(page):
     assert page.dataframe[-1].value.set_index("column").loc["age", "used as"] == "given"
 
 
-def test_the_verdict_stands_before_the_sentence(page):
+def words(page):
+    return " ".join([html(page), *(element.value for element in (*page.markdown, *page.text))])
+
+
+def test_the_verdict_stands_beside_the_sentence_once_it_is_known(page):
     session = found(page)
-    assert "Testing significance" in " ".join(element.value for element in page.markdown)
-    while session.test is not None and not session.test.done:
-        session.test.look()
+    assert "Testing significance" in words(page)
+    assert "not tested" not in words(page)
+    session.drop_aside()
+    page.run()
+    assert "significance was not tested" in words(page)
+    page.button(key="go-on").click().run()
+    assert "not tested" not in words(page)
+    while not session.aside.done:
+        session.aside.look()
         time.sleep(0.05)
     page.run()
     badge = session.study.summary(session.view)["headline"]["badge"]
-    shown = " ".join(element.value for element in page.markdown)
-    assert badge in shown
-    assert "Testing significance" not in shown
+    assert badge.startswith(("New", "Significant"))
+    assert badge in words(page)
+    assert "Testing significance" not in words(page)
+
+
+def test_all_views_are_found_while_the_first_is_looked_at(page, customers):
+    session = found(page)
+    first = session.view.labels
+    settled(page)
+    assert session.place == 0
+    assert session.view.labels.tolist() == first.tolist()
+    kept, rejected = session.study.kept, session.study.rejected
+    assert len(kept) == 2
+    assert nmi(kept[1].labels, customers[0]["age"] > 50) > 0.9
+    assert rejected is session.study.views[2]
+    assert "Nothing more that is significant." in words(page)
+    tabs = page.get("button_group")[1]
+    assert [option.content for option in tabs.proto.options] == ["View 1", "View 2", ":gray[View 3]"]
+    tabs.set_value(2).run()
+    assert session.view is rejected
+    assert "Significance not tested" not in words(page)
+    assert "view 1" in session.study.summary(rejected)["headline"]["sentence"]
+
+
+def test_the_number_of_clusters_of_the_automatic_search_gives_the_same_answer(page):
+    page.button(key="find").click().run()
+    session = finished(page)
+    labels, k = session.view.labels.tolist(), session.view.view.n_clusters
+    chooser(page, "Number of new clusters").set_value(k)
+    page.button(key="find").click().run()
+    before = session.study
+    assert finished(page).study is not before
+    assert session.view.labels.tolist() == labels
 
 
 def test_the_charts_can_be_coloured_by_any_column(page):
@@ -88,7 +140,7 @@ def test_the_charts_can_be_coloured_by_any_column(page):
     assert session.view is not None
 
 
-def test_find_move_name_and_go_on(page, customers):
+def test_find_move_and_name(page, customers):
     session = found(page)
     hidden = customers[1]
     assert nmi(session.view.labels, hidden) > 0.9
@@ -102,29 +154,9 @@ def test_find_move_name_and_go_on(page, customers):
     page.text_input[0].input("the <b>loyal</b>").run()
     assert session.view.cluster_names[0] == "the <b>loyal</b>"
     assert "the &lt;b&gt;loyal&lt;/b&gt; (" in html(page)
-    page.button(key="next").click().run()
-    session = finished(page)
-    assert [view.cluster_names[0] for view in session.study.views] == ["the <b>loyal</b>", "cluster 0"]
-    assert session.place == 1
-    assert nmi(session.view.labels, hidden) < 0.1
-
-
-def test_another_view_of_the_same_search(page):
-    session = found(page)
-    first, number = session.view, session.study.number
-    assert "Other views in this table" in " ".join(element.value for element in page.markdown)
-    menu = session.study.menu(first)
-    assert html(page).count("data:image/svg+xml;base64,") == len(menu) >= 2
-    assert page.button(key=f"menu-0-1-{number}").disabled
-    page.button(key=f"menu-0-2-{number}").click().run()
-    assert not page.exception
-    assert session.job is None
-    assert session.view.number == 2
-    assert session.view.labels.tolist() == first.model.candidates_[1].labels.tolist()
-    assert page.select_slider[0].value == session.view.model.novelty_weight_
-    assert page.button(key=f"menu-0-2-{number}").disabled
-    page.button(key=f"menu-0-1-{number}").click().run()
-    assert session.view.labels.tolist() == first.labels.tolist()
+    page.select_slider[0].set_value(5.0).run()
+    finished(page)
+    assert session.view.cluster_names == ["the <b>loyal</b>", "cluster 1"]
 
 
 def test_cancel_goes_back_and_ends_the_work(page):
@@ -170,7 +202,7 @@ def test_the_type_of_a_column_is_chosen_and_stays_until_another_table_is_opened(
     page.checkbox[0].uncheck().run()  # any other change
     assert page.dataframe[-1].value.set_index("column").loc["age", "type"] == "identifier"
     session = found(page)
-    assert "age" not in session.study.prepared.X
+    assert "age" not in session.study.study.X
     assert edited(page, "age", None).loc["age", "type"] == "number"
     edited(page, "age", "category")
     page.get("button_group")[0].set_value("An example").run()

@@ -67,7 +67,8 @@ def _chart(session: Session, study: Exploration, summary: dict[str, Any], side: 
 
 def _brush(session: Session, key: str) -> None:
     points = st.session_state[key]["selection"]["points"]
-    session.chosen = sorted({int(np.ravel(point["customdata"])[0]) for point in points})
+    if points:  # a chart that is drawn anew reports that nothing is selected; the button clears the selection
+        session.chosen = sorted({int(np.ravel(point["customdata"])[0]) for point in points})
 
 
 def _show_chosen(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:

@@ -10,13 +10,15 @@ import plotly.graph_objects as go
 
 from ...report.palette import ANY_PAGE, GIVEN, UNKNOWN, mark
 from ...report.sentences import cell
-from .escape import for_plotly
+from .escape import axis_title, for_plotly
 
 SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
 MOST_BARS = 10
 MOST_TOLD = 6  # columns in a hover text
 COLOURED = (0.02, 0.98)  # quantiles between which the colours of numbers change
 HEIGHT = 400
+WIDTH = 40  # characters of the titles of axes
+LINE = 0.07  # height of a line of a title, as a share of the chart
 
 
 def scatter(
@@ -106,12 +108,12 @@ def _points(
 
 
 def _framed(figure: go.Figure, drawing: dict[str, Any]) -> go.Figure:
-    axes = [for_plotly(axis).replace(" (", "<br>(", 1) for axis in drawing["axes"]]  # long ones would be cut off
+    axes = [axis_title(axis, WIDTH) for axis in drawing["axes"]]
     return figure.update_layout(
         height=HEIGHT,
         margin={"l": 10, "r": 10, "t": 28, "b": 10},  # the toolbar must not cover points
         dragmode="select",
-        legend={"orientation": "h", "y": -0.2, "itemsizing": "constant"},
+        legend={"orientation": "h", "y": -0.2 - LINE * axes[0].count("<br>"), "itemsizing": "constant"},
         xaxis={"title": axes[0], "zeroline": False},
         yaxis={"title": axes[1] if len(axes) > 1 else "", "zeroline": False, "showticklabels": len(axes) > 1},
     )

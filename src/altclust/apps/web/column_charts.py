@@ -13,13 +13,14 @@ from ...report.palette import ANY_PAGE, mark
 from ...report.positions import Positions, framed, positions, told
 from ...report.sentences import text
 from .charts import SYMBOLS
-from .escape import for_plotly
+from .escape import axis_title, for_plotly
 from .exploration import Exploration
 
 MOST_CHARTS = 4
 LEAST_WEIGHT = 0.03  # of a column that is shown
 MOST_LEVELS = 8  # of a column with few values; the most frequent are shown
 HEIGHT = 260
+WIDTH = 26  # characters of the titles of axes
 
 
 class ColumnChart(NamedTuple):
@@ -65,7 +66,7 @@ def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence
         )
     x, y = text(first.name), text(second.name)
     label = f"Rows by {x} and {y}, with the new clusters as colours."
-    return ColumnChart(_small(figure, for_plotly(x), for_plotly(y)), label, _note(first.index[there], places))
+    return ColumnChart(_small(figure, x, y), label, _note(first.index[there], places))
 
 
 def boxes(cells: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
@@ -82,7 +83,7 @@ def boxes(cells: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnCh
         )
     label = f"Boxes: {text(cells.name)} in each new cluster."
     note = _note(cells.index[there], Positions(values, values, False, far))
-    return ColumnChart(_small(figure, "", for_plotly(cells.name)), label, note)
+    return ColumnChart(_small(figure, "", text(cells.name)), label, note)
 
 
 def shares(cells: pd.Series, levels: Sequence[str], codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
@@ -103,9 +104,7 @@ def shares(cells: pd.Series, levels: Sequence[str], codes: np.ndarray, names: Se
             hovertemplate="%{y:.0%}",
         )
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [for_plotly(level) for level in shown]}
-    figure = _small(figure, for_plotly(cells.name), "share of the cluster").update_layout(
-        xaxis=ticks, yaxis_tickformat=".0%"
-    )
+    figure = _small(figure, text(cells.name), "share of the cluster").update_layout(xaxis=ticks, yaxis_tickformat=".0%")
     return ColumnChart(figure, f"Bars: the share of each value of {text(cells.name)} in each new cluster.")
 
 
@@ -131,6 +130,6 @@ def _small(figure: go.Figure, x: str, y: str) -> go.Figure:
         height=HEIGHT,
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         showlegend=False,
-        xaxis={"title": x, "zeroline": False, "fixedrange": True},
-        yaxis={"title": y, "zeroline": False, "fixedrange": True},
+        xaxis={"title": axis_title(x, WIDTH), "zeroline": False, "fixedrange": True},
+        yaxis={"title": axis_title(y, WIDTH), "zeroline": False, "fixedrange": True},
     )

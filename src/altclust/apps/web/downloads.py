@@ -24,10 +24,10 @@ ONLY_NUMBERS = (".npy", ".npz")  # formats without text
 
 def table(study: Exploration) -> bytes:
     """The table in its own format, with one new column per view."""
-    wanted = [view_name(i) for i in range(1, len(study.views) + 1)]
+    wanted = [view_name(i) for i in range(1, len(study.kept) + 1)]
     names = unique_names([*study.table.frame.columns, *wanted])[-len(wanted) :]
     as_text = study.table.suffix not in ONLY_NUMBERS
-    columns = [_cells(view, as_text) for view in study.views]
+    columns = [_cells(view, as_text) for view in study.kept]
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"table{study.table.suffix}"
         study.table.add(path, pd.DataFrame(dict(zip(names, columns, strict=True))))
@@ -43,10 +43,10 @@ def _cells(view: ShownView, as_text: bool) -> np.ndarray:
 
 def picture(study: Exploration) -> bytes:
     """A PNG with one row per view: the given clusters on the left, the new ones on the right."""
-    count = len(study.views)
+    count = len(study.kept)
     # Not pyplot, whose state all threads share.
     figure = Figure(figsize=(10, 4.4 * count), layout="constrained")
-    for i, (view, axes) in enumerate(zip(study.views, figure.subplots(count, 2, squeeze=False), strict=True), 1):
+    for i, (view, axes) in enumerate(zip(study.kept, figure.subplots(count, 2, squeeze=False), strict=True), 1):
         summary = study.summary(view)
         drawing, given = summary["drawing"], summary["given"]
         points = np.column_stack([drawing["x"], drawing["y"]])
@@ -73,10 +73,12 @@ def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray
 
 def figures(study: Exploration) -> bytes:
     """Every figure of every view as JSON."""
-    views = [study.summarise(view) for view in study.views]
-    return json.dumps({"table": study.table.name, "views": views}, indent=1, allow_nan=False).encode()
+    rejected = None if study.rejected is None else study.summarise(study.rejected)
+    views = [study.summarise(view) for view in study.kept]
+    content = {"table": study.table.name, "views": views, "rejected": rejected}
+    return json.dumps(content, indent=1, allow_nan=False).encode()
 
 
 def report(study: Exploration) -> bytes:
-    """One HTML page about all views."""
+    """One HTML page about all views, with the rejected one at the end."""
     return render(*(study.summarise(view) for view in study.views)).encode()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import html
 import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 from ...base.errors import one_line
 
-LONGEST = 60  # characters of a name in a chart
+LONGEST, LONGEST_TITLE = 60, 200  # characters of a name in a chart, and of the title of an axis
 JOINER = "\u2060"  # has no width; separates what would become an emoji or an arrow
 PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 SYMBOLS = re.compile(r"(?<!\S)(<->|->|<-|--|>=|<=|~=)(?!\S)")
@@ -26,6 +27,12 @@ def for_markdown(text: Any) -> str:
 def for_plotly(text: Any) -> str:
     """A short line for a chart, where some HTML is interpreted."""
     return html.escape(one_line(text, LONGEST), quote=False)
+
+
+def axis_title(text: Any, width: int) -> str:
+    """The title of an axis of a chart, in lines of at most so many characters."""
+    lines = textwrap.wrap(one_line(text, LONGEST_TITLE), width)
+    return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def for_disk(name: Any) -> str:

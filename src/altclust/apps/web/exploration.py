@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,8 +18,8 @@ from ...base.progress import Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
-from ...models.study import Study, read_study
-from ...search.significance import Significance
+from ...models.study import Study, read_study, view_name
+from ...models.views import MOST, View
 from ...tables import Table, TableEncoder
 from .escape import unique_names
 from .jobs import Job
@@ -51,14 +51,14 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class ShownView:
-    """One clustering that was found.
+    """One view that was found.
 
     Attributes
     ----------
-    model : KDAC
-    first : KDAC
-        The model before any change of the novelty weight: every refit starts there, so that the same weight always
-        gives the same view.
+    view : View
+        As it is shown.
+    searched : View
+        As the search found it: every refit starts there, so that the same choices always give the same view.
     labels : int array, shape (n,)
         The clusters, numbered as before the refit.
     known : DataFrame or None
@@ -69,18 +69,30 @@ class ShownView:
         The names that the user gave to clusters.
     stopped : bool
         Whether the search was stopped early.
-    significance : Significance or None
-        The result of the significance test, once it was run.
     """
 
-    model: KDAC
-    first: KDAC
+    view: View
+    searched: View
     labels: np.ndarray
     known: pd.DataFrame | None
     before: KDAC | None = None
     names: dict[int, str] = field(default_factory=dict)
     stopped: bool = False
-    significance: Significance | None = None
+
+    @property
+    def model(self) -> KDAC:
+        """The model of the view."""
+        return self.view.model
+
+    @property
+    def place(self) -> int:
+        """Its place among the views, from 0."""
+        return self.view.number - 1
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of clusters with which it can be shown without a new search."""
+        return sorted({self.searched.n_clusters, *self.searched.variants})
 
     @property
     def cluster_names(self) -> list[str]:
@@ -107,6 +119,7 @@ class Exploration:
     table: Table
     choices: Choices
     views: list[ShownView] = field(default_factory=list)
+    found_before: View | None = None  # the first view, if an automatic search has found it with other choices of k
     number: int = field(default_factory=count(1).__next__)  # unique in this process
     _summaries: WeakKeyDictionary[ShownView, dict[str, Any]] = field(default_factory=WeakKeyDictionary)
 
@@ -122,17 +135,56 @@ class Exploration:
         """Whether a search may take minutes."""
         return self.table.frame.shape[1] > MANY_COLUMNS or self.table.frame.size > MANY_CELLS
 
-    def find(self, job: Job) -> ShownView:
-        """The next view."""
-        known = self.study.known([view.labels for view in self.views])
-        model = KDAC(self.choices.n_clusters, callback=job.update, random_state=0)
-        self.study.fit(model, known).take_number(len(self.views) + 1)
-        model.callback = None  # it refers to the job, which would be kept in memory
-        return ShownView(model, model, np.asarray(model.labels_), known, stopped=job.stopping)
+    @property
+    def rejected(self) -> ShownView | None:
+        """The view at which the search ended, because it is not significant; the first one is never rejected."""
+        last = self.views[-1]
+        return last if last.place and last.view.significance is not None and not last.view.is_real else None
 
-    def refit(self, view: ShownView, novelty_weight: float, job: Job) -> ShownView:
+    @property
+    def kept(self) -> list[ShownView]:
+        """The views without the rejected one."""
+        return [view for view in self.views if view is not self.rejected]
+
+    @property
+    def to_do(self) -> str:
+        """What comes next: a "test" of the last view, a "search" for another one; empty at the end."""
+        last = self.views[-1].view
+        if last.significance is None:
+            return "test"
+        return "search" if last.is_real and last.number < MOST else ""
+
+    def automatic(self, other: Exploration) -> View | None:
+        """The first view of the automatic search, if it serves another exploration as well."""
+        if other.table is not self.table or replace(other.choices, n_clusters=self.choices.n_clusters) != self.choices:
+            return None
+        if self.choices.n_clusters == "auto" and self.views and not self.views[0].stopped:
+            return self.views[0].searched
+        return self.found_before
+
+    def find(self, job: Job) -> ShownView | None:
+        """The next view; if it is stopped, the best first view so far."""
+        known = self.study.known([view.labels for view in self.views])
+        wanted, before = self.choices.n_clusters, self.found_before
+        if not self.views and before is not None and wanted in ("auto", before.n_clusters, *before.variants):
+            view = before if wanted in ("auto", before.n_clusters) else before.variant(int(wanted))
+            return ShownView(view, before, view.labels, known)
+        model = self.study.fit(KDAC(wanted, callback=job.update, random_state=0), known)
+        model.callback = None  # it refers to the job, which would be kept in memory
+        view = View(len(self.views) + 1, model)
+        model.take_number(view.number)
+        if self.views and job.stopping:
+            return None
+        return ShownView(view, view, view.labels, known, stopped=job.stopping)
+
+    def with_clusters(self, shown: ShownView, n_clusters: int) -> ShownView:
+        """The same view with one of its numbers of clusters, without a new search."""
+        view = _searched(shown, n_clusters)
+        return replace(shown, view=view, labels=view.labels, before=None)
+
+    def refit(self, shown: ShownView, novelty_weight: float, job: Job) -> ShownView:
         """The same view with another novelty weight; stopped with the best result so far once it takes long."""
-        first, start = view.first, time.monotonic()
+        first, start = _searched(shown, shown.view.n_clusters).model, time.monotonic()
 
         def hurry(now: Progress) -> bool:
             late = now.done >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
@@ -145,9 +197,24 @@ class Exploration:
             callback=hurry,
             random_state=0,
         )
-        self.study.fit(model, view.known).callback = None
-        found = match_labels(np.asarray(model.labels_), view.labels)
-        return replace(view, model=model, labels=found, before=view.model, significance=None)
+        self.study.fit(model, shown.known).callback = None
+        model.take_number(shown.view.number)
+        found = match_labels(np.asarray(model.labels_), shown.labels)
+        return replace(shown, view=replace(shown.view, model=model), labels=found, before=shown.model)
+
+    def test(self, job: Job) -> ShownView | None:
+        """The last view with its significance; None if that was stopped. The model, which the page uses, stays."""
+        shown = self.views[-1]
+        view = replace(shown.view, model=copy(shown.model))
+        if self.study.tested(view.model, job.update) is None:
+            return None
+        return replace(shown, view=view, searched=view if shown.searched is shown.view else shown.searched)
+
+    def take(self, view: ShownView) -> None:
+        """Put a view in its place; those after it depend on it, and are dropped."""
+        for there in self.views[view.place : view.place + 1]:  # its clusters may have been named meanwhile
+            view = replace(view, names=there.names if there.view.n_clusters == view.view.n_clusters else {})
+        self.views[view.place :] = [view]
 
     def rename(self, place: int, code: int, name: str) -> None:
         """Name a cluster of a view; an empty name restores its number."""
@@ -155,41 +222,38 @@ class Exploration:
         self.views[place] = replace(view, names=view.names | {code: " ".join(name.split())})
         self._summaries.clear()  # later views show the name as well
 
-    def _named(self, known: pd.DataFrame | None) -> pd.DataFrame | None:
-        """What a view differs from, with the current names of earlier views' clusters."""
+    def _named(self, known: pd.DataFrame | None, name: Callable[[int], str]) -> pd.DataFrame | None:
+        """What a view differs from, with the current names of earlier views and of their clusters."""
         if known is None:
             return None
-        given, shown = len(self.choices.given), known.copy()
-        for j in range(given, known.shape[1]):
-            view = self.views[j - given]
-            shown.isetitem(j, np.array(view.cluster_names, dtype=object)[view.labels])
-        return shown
+        shown = known.iloc[:, : len(self.choices.given)]
+        earlier = self.views[: known.shape[1] - shown.shape[1]]
+        found = {name(one.view.number): np.array(one.cluster_names, dtype=object)[one.labels] for one in earlier}
+        return pd.concat([shown, pd.DataFrame(found, index=known.index)], axis=1)
 
     def summary(self, view: ShownView) -> dict[str, Any]:
-        """The summary of a view; rows are numbered from 0."""
+        """The summary of a view for the page; rows are numbered from 0."""
         if view not in self._summaries:
-            self._summaries[view] = self.summarise(view, range(len(self.table.frame)))
+            rows = range(len(self.table.frame))
+            self._summaries[view] = self.summarise(view, rows, lambda number: f"view {number}")
         return self._summaries[view]
 
-    def summarise(self, view: ShownView, ids: Iterable[Any] | None = None) -> dict[str, Any]:
-        """The summary with other row names."""
-        place = next(i for i, one in enumerate(self.views) if one.model is view.model)
+    def summarise(
+        self, view: ShownView, ids: Iterable[Any] | None = None, name: Callable[[int], str] = view_name
+    ) -> dict[str, Any]:
+        """The summary with other names of rows, and of views by their numbers."""
         return self.study.summary(
             view.model,
-            [one.labels for one in self.views[:place]],
-            self._named(view.known),
+            [one.labels for one in self.views[: view.place]],
+            self._named(view.known, name),
             labels=view.labels,
             ids=ids,
+            alternative=name(view.view.number) + (", not significant" if view is self.rejected else ""),
             cluster_names=dict(enumerate(view.cluster_names)),
         )
 
-    def assess(self, view: ShownView, job: Job) -> Significance | None:
-        """The significance of a view; None if the test was stopped. The model, which the page uses, stays as it is."""
-        return self.study.tested(copy(view.model), job.update)
 
-    def take_test(self, tested: ShownView, significance: Significance) -> None:
-        """Keep the result of a test, if its view is still there."""
-        for place, view in enumerate(self.views):
-            if view.model is tested.model:
-                view.model._view = replace(view.model._view, significance=significance)
-                self.views[place] = replace(view, significance=significance)
+def _searched(shown: ShownView, n_clusters: int) -> View:
+    """A view as the search found it, with one of its numbers of clusters."""
+    view = shown.searched
+    return view if n_clusters == view.n_clusters else view.variant(n_clusters)

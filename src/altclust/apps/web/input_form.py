@@ -19,8 +19,8 @@ NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
 AUTO = "automatic"
 MOST_CLUSTERS = 12
 KNOWN = (
-    "The new clusters differ from the columns in the first box. With none, the clearest clusters are found first, and "
-    "*Next view* is the alternative to them that `altclust.find` returns. With the second box, the new clusters also "
+    "The new clusters differ from the columns in the first box. With none, view 1 shows the clearest clusters, and the "
+    "views after it are alternatives to them. With the second box, the new clusters also "
     "agree with a column of labels, which may be known for some rows only; the clearest clusters are found without it."
 )
 LOST = "This table is no longer available: the program was restarted, or the page was closed too long. Upload it again."

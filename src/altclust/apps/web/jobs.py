@@ -31,7 +31,7 @@ class Job:
     ----------
     task : callable
         Called with the job; its return value becomes `result`. It passes `update` to the fit.
-    stage : {"search", "test"}
+    stage : {"search", "fit", "test"}
         The first stage.
     long : bool
         Whether it may take minutes: such jobs never use all threads.
@@ -64,6 +64,7 @@ class Job:
         self._task, self._stage, self._patience = task, stage, patience
         self._stop, self._done = threading.Event(), threading.Event()
         self._seen = time.monotonic()
+        self._began = self._seen, 0  # of the stage: when, and after how many steps
 
     def look(self) -> Progress:
         """The progress; also records that somebody is waiting."""
@@ -90,12 +91,21 @@ class Job:
 
     def update(self, now: Progress) -> bool:
         """Callback of fits and tests; returns whether they should stop."""
+        if now.stage != self.progress.stage or now.done < self.progress.done:
+            self._began = time.monotonic(), now.done
         self.progress = now
         return self.stopping
 
+    @property
+    def left(self) -> float:
+        """About how many seconds the rest of this stage takes; NaN before its first step was seen."""
+        now, (began, done) = self.progress, self._began
+        steps = now.done - done
+        return (time.monotonic() - began) / steps * (now.total - now.done) if steps > 0 else float("nan")
+
     def run(self) -> None:
         """Run the task in this thread; every error becomes a sentence."""
-        self.progress = Progress(self._stage, 0, 1)
+        self.progress, self._began = Progress(self._stage, 0, 1), (time.monotonic(), 0)
         try:
             if not self.stopping:
                 self.result = self._task(self)
@@ -111,7 +121,7 @@ class Job:
 
 
 class Pool:
-    """A few threads for the jobs of all sessions, in order of arrival.
+    """A few threads for the jobs of all sessions, in order of arrival; jobs that nobody waits for come last.
 
     One thread is kept for short jobs, so that small tables do not wait for large ones.
 
@@ -151,7 +161,7 @@ class Pool:
 
     def _next(self) -> Job | None:
         """The first job that may start now."""
-        for job in self._waiting:
+        for job in sorted(self._waiting, key=lambda job: job.aside):
             if not job.long or job.stopping or self._free_for_long > 0:
                 self._waiting.remove(job)
                 return job

@@ -30,7 +30,7 @@ def main() -> None:
     session: Session = st.session_state.setdefault("session", Session())
     if (visit := get_script_run_ctx()) is not None:
         VISITORS.note(visit.session_id, session)
-    session.finish()
+    session.finish(shared_pool())
     st.html(TOP)
     choices, pressed = choose(session)
     status, results = st.container(), st.container()  # above how the table is read, which has part of the choices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from altclust.apps.web.brushing import compare
 from altclust.apps.web.column_charts import MOST_CHARTS, column_charts
 from altclust.apps.web.escape import for_disk, image, paragraph, unique_names
 from altclust.apps.web.exploration import Exploration, ShownView
-from altclust.apps.web.jobs import Pool
-from altclust.apps.web.progress_view import show_test
+from altclust.apps.web.jobs import Job, Pool
+from altclust.apps.web.progress_view import show_aside
 from altclust.apps.web.session import Session
 from altclust.report.null_chart import LABEL, null_chart
 
@@ -27,6 +28,11 @@ TONES: dict[str, Any] = {
     "chance": "red",
     "unstable": "red",
 }  # of the verdict; orange for all others
+NOTHING_MORE = "Nothing more that is significant."
+STEPS = {
+    "test": "Finds the view again in halves of the rows, and tests it in the other halves.",
+    "search": "Finds clusters that differ from the known ones and from all views so far.",
+}
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 
 
@@ -34,8 +40,9 @@ def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> N
     """Show the views that were found."""
     summary = study.summary(view)
     with st.container(horizontal=True, vertical_alignment="center"):
+        _choose_view(session, study)
         _verdict(session, view, summary)
-        _choose_view(session, pool, study)
+        _say_what_is_next(session, pool, study)
     headline, testing = summary["headline"], session.is_testing(view)
     st.html(paragraph(headline["found" if testing else "sentence"], "1.1rem"))
     if not testing:
@@ -57,30 +64,39 @@ def _verdict(session: Session, view: ShownView, summary: dict[str, Any]) -> None
         st.badge(summary["headline"]["badge"], color=TONES.get(summary["headline"]["tone"], "orange"))
 
 
-def _choose_view(session: Session, pool: Pool, study: Exploration) -> None:
-    places = list(range(len(study.views)))
-    if len(places) > 1:
-        place = st.segmented_control(
-            "View",
-            places,
-            default=session.place,
-            required=True,
-            format_func=lambda i: f"View {i + 1}",
-            label_visibility="collapsed",
-            key=f"view-{len(places)}",
-        )
-        if place is not None and place != session.place:
-            session.place = place
-            session.clear_chosen()
-            st.rerun()
-    if st.button(
-        "Next view",
-        help="Find clusters that differ from the known ones and from all views so far.",
-        disabled=session.job is not None,
-        key="next",
-    ):
-        session.find(pool, study)
+def _choose_view(session: Session, study: Exploration) -> None:
+    """The views as tabs; the rejected one is grey."""
+    if len(study.views) == 1:
+        return
+    place = st.segmented_control(
+        "View",
+        range(len(study.views)),
+        default=session.place,
+        required=True,
+        format_func=lambda i: f":gray[View {i + 1}]" if study.views[i] is study.rejected else f"View {i + 1}",
+        label_visibility="collapsed",
+        key=f"view-{study.number}-{session.turn}-{len(study.views)}",
+    )
+    if place is not None and place != session.place:
+        session.place = place
+        session.clear_chosen()
         st.rerun()
+
+
+def _say_what_is_next(session: Session, pool: Pool, study: Exploration) -> None:
+    """What runs beside everything else, what can be started, or why there are no more views."""
+    number = len(study.views)
+    if session.aside is not None:
+        show_aside(session, pool)
+    elif study.to_do:
+        label = f"Test view {number}" if study.to_do == "test" else f"Search for view {number + 1}"
+        if st.button(label, help=STEPS[study.to_do], disabled=session.job is not None, key="go-on"):
+            session.go_on(pool)
+            st.rerun()
+    elif study.views[-1].view.is_real:
+        st.text(f"{number} views: the search ends here.")
+    else:
+        st.text(NOTHING_MORE if number > 1 else "No further views are searched for.")
 
 
 def _show_columns(session: Session, study: Exploration, summary: dict[str, Any]) -> None:
@@ -99,27 +115,38 @@ def _show_columns(session: Session, study: Exploration, summary: dict[str, Any])
 
 def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> None:
     slider, quality, overlap, significance = st.columns([3, 1, 1, 2], gap="medium")
-    last = session.place == len(study.views) - 1
     with slider:
-        key = f"weight-{session.place}-{study.number}-{session.dropped}"
+        if len(view.numbers) > 1:
+            key = f"number-{session.place}-{study.number}-{session.dropped}-{session.turn}"
+            st.segmented_control(
+                "Clusters of this view",
+                view.numbers,
+                default=view.view.n_clusters,
+                required=True,
+                help="The same view with fewer or more clusters, which are nearly as clear.",
+                disabled=session.job is not None,
+                on_change=partial(_switch, session, pool, study, view, key),
+                key=key,
+            )
+        key = f"weight-{session.place}-{view.view.n_clusters}-{study.number}-{session.dropped}"
         st.select_slider(
             "Quality (left) or novelty (right)",
             WEIGHTS,
             value=view.model.novelty_weight_,
             format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
             help="Penalty for overlap with the known clusters: 0 asks for clear clusters only, 100 for new ones.",
-            disabled=session.job is not None or view.known is None or not last,
+            disabled=session.job is not None or view.known is None,
             on_change=partial(_refit, session, pool, study, view, key),
             key=key,
         )
-        if not last:
-            st.caption("Later views depend on this one: only the last can be changed.")
+        if view is not study.views[-1]:
+            st.caption("Later views depend on this one: after a change they are searched for again.")
     before = view.before
     with quality:
         st.metric(
             "Quality",
             f"{view.model.quality_:.2f} of {view.model.n_clusters_}",
-            **_change(view.model.quality_, before and before.quality_, "normal"),
+            **_difference(view.model.quality_, before and before.quality_, "normal"),
             help="How well the clusters are separated in the learnt directions (HSIC); at most the number of clusters.",
         )
     with overlap:
@@ -127,14 +154,14 @@ def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> 
             st.metric(
                 "Overlap",
                 f"{view.model.overlap_:.2f}",
-                **_change(view.model.overlap_, before and before.overlap_, "inverse"),
+                **_difference(view.model.overlap_, before and before.overlap_, "inverse"),
                 help="Normalised mutual information with the known clusters: 0 is independent, 1 is the same.",
             )
     with significance:
-        _test_significance(session, pool, view)
+        _show_significance(view)
 
 
-def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
+def _difference(now: float, before: float | None, colour: str) -> dict[str, Any]:
     """The change for a metric; without an arrow where it rounds to 0."""
     if before is None:
         return {}
@@ -145,31 +172,31 @@ def _change(now: float, before: float | None, colour: str) -> dict[str, Any]:
 
 
 def _refit(session: Session, pool: Pool, study: Exploration, view: ShownView, key: str) -> None:
+    weight = float(st.session_state[key])
+    _change(session, pool, view, lambda job: study.refit(view, weight, job))
+
+
+def _switch(session: Session, pool: Pool, study: Exploration, view: ShownView, key: str) -> None:
+    number = int(st.session_state[key])
+    _change(session, pool, view, lambda job: study.with_clusters(view, number))
+
+
+def _change(session: Session, pool: Pool, view: ShownView, task: Callable[[Job], ShownView]) -> None:
     if session.view is not view:  # another table or view was opened meanwhile
         return
-    weight = float(st.session_state[key])
-    session.change(pool, lambda job: study.refit(view, weight, job))
+    session.change(pool, task)
     if session.job is not None:
         session.job.wait(PATIENCE)
-        session.finish()
+        session.finish(pool)
 
 
-def _test_significance(session: Session, pool: Pool, view: ShownView) -> None:
-    if view.significance is not None:
-        st.html(paragraph(str(view.significance)))
-        drawn = null_chart(view.significance.reference, view.significance.score, alone=True)
+def _show_significance(view: ShownView) -> None:
+    found = view.view.significance
+    if found is not None:
+        st.html(paragraph(str(found)))
+        drawn = null_chart(found.reference, found.score, alone=True)
         if drawn:
             st.html(image(drawn, LABEL, "15rem"))
-    elif session.is_testing(view):
-        show_test(session, pool)
-    elif st.button(
-        "Test significance",
-        help="Finds the view again in halves of the rows, and tests it in the other halves.",
-        disabled=session.job is not None,
-        key="sure",
-    ):
-        session.start_test(pool)
-        st.rerun()
 
 
 def _explain(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:

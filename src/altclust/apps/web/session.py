@@ -1,11 +1,10 @@
-"""The state of one visitor: a study, the current job, and the selected rows."""
+"""The state of one visitor: an exploration, the current jobs, and the selected rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...base.errors import InputError
@@ -36,8 +35,8 @@ class Session:
         The number of the view that is shown.
     job : Job or None
         The current one.
-    test : Job or None
-        The current test of a view, which runs beside everything else.
+    aside : Job or None
+        The test of the last view or the search for the next one, which runs beside everything else.
     problem : str
         The last error, as a sentence.
     chosen : list of int
@@ -56,13 +55,12 @@ class Session:
     study: Exploration | None = None
     place: int = 0
     job: Job | None = None
-    test: Job | None = None
+    aside: Job | None = None
     problem: str = ""
     chosen: list[int] = field(default_factory=list)
     turn: int = 0
     dropped: int = 0
-    _take: Callable[[ShownView], None] | None = None
-    _testing: ShownView | None = None
+    _of: Exploration | None = None  # what the job is about
     _draft: Exploration | None = None
 
     def open(self, source: Any, read: Callable[[], Table | None]) -> None:
@@ -70,7 +68,7 @@ class Session:
         if source == self.source:
             return
         self.drop_job()
-        self.drop_test()
+        self.drop_aside()
         self.source, self.table, self.study, self.problem, self.types = source, None, None, "", {}
         self.clear_chosen()
         try:
@@ -105,53 +103,40 @@ class Session:
         return self.study.views[self.place] if self.study is not None and self.study.views else None
 
     def find(self, pool: Pool, study: Exploration) -> None:
-        """Start the search for the next view of a study, which is shown once it is found, and then tested."""
+        """Start the search for the first view, which is shown once it is found; then go on."""
+        if self.study is not None:
+            study.found_before = self.study.automatic(study)
+        self._start(pool, study, Job(study.find, long=study.large))
 
-        def take(view: ShownView) -> None:
-            study.views.append(view)
-            self.study, self.place = study, len(study.views) - 1
-            self.clear_chosen()
-            if not view.stopped:
-                self.start_test(pool)
+    def change(self, pool: Pool, task: Callable[[Job], ShownView]) -> None:
+        """Start a job that replaces the view that is shown; views after it depend on it, and are found again."""
+        if self.study is not None:
+            self.drop_aside()
+            self._start(pool, self.study, Job(task, "fit", long=self.study.large))
 
-        self._start(pool, Job(study.find, long=study.large), take)
-
-    def change(self, pool: Pool, task: Callable[[Job], Any], stage: str = "search") -> None:
-        """Start a job that replaces the view that is shown."""
-        study, place = self.study, self.place
-        if study is None:
+    def go_on(self, pool: Pool) -> None:
+        """Test the last view, or search for the next one if it is significant, beside everything else."""
+        self.drop_aside()
+        if self.study is None or not self.study.to_do:
             return
-        self.drop_test()
-
-        def take(view: ShownView) -> None:
-            study.views[place] = replace(view, names=study.views[place].names)  # clusters may have been named meanwhile
-            self.turn += 1
-
-        self._start(pool, Job(task, stage, long=study.large or stage == "test"), take)
-
-    def start_test(self, pool: Pool) -> None:
-        """Test the significance of the view that is shown, beside everything else."""
-        study, view = self.study, self.view
-        if study is None or view is None:
-            return
-        self.drop_test()
+        stage = self.study.to_do
         with suppress(InputError):  # too many are waiting: the button remains
-            self.test = pool.submit(Job(partial(study.assess, view), "test", long=True, aside=True))
-            self._testing = view
+            task = self.study.test if stage == "test" else self.study.find
+            self.aside = pool.submit(Job(task, stage, long=True, aside=True))
 
     def is_testing(self, view: ShownView) -> bool:
-        """Whether the test is about this view."""
-        return self.test is not None and self._testing is not None and self._testing.model is view.model
+        """Whether this view is being tested."""
+        return self.aside is not None and view.view.significance is None
 
-    def drop_test(self) -> None:
-        """Cancel the test."""
-        if self.test is not None:
-            self.test.stop()
-        self.test = self._testing = None
+    def drop_aside(self) -> None:
+        """Cancel what runs beside everything else."""
+        if self.aside is not None:
+            self.aside.stop()
+        self.aside = None
 
-    def _start(self, pool: Pool, job: Job, take: Callable[[ShownView], None]) -> None:
+    def _start(self, pool: Pool, study: Exploration, job: Job) -> None:
         self.drop_job()
-        self.problem, self._take = "", take
+        self.problem, self._of = "", study
         try:
             self.job = pool.submit(job)
         except InputError as error:
@@ -165,21 +150,29 @@ class Session:
             self.dropped += 1
         self.job = None
 
-    def finish(self) -> None:
-        """Take over the results of the test and of the job, if they have ended."""
-        if self.test is not None and self.test.done:
-            test, view = self.test, self._testing
-            self.test = self._testing = None
-            self.problem = self.problem or test.error
-            if test.result is not None and view is not None and self.study is not None:
-                self.study.take_test(view, test.result)
-        if self.job is None or not self.job.done:
-            return
-        job, take = self.job, self._take
-        self.job = self._take = None
-        self.problem = job.error
-        if job.result is not None and take is not None:
-            take(job.result)
+    def finish(self, pool: Pool) -> None:
+        """Take over the results of the jobs that have ended, and go on."""
+        if self.aside is not None and self.aside.done:
+            job, self.aside = self.aside, None
+            self.problem = self.problem or job.error
+            if job.result is not None and self.study is not None:
+                self.study.take(job.result)
+                self.go_on(pool)
+        if self.job is not None and self.job.done:
+            job, self.job = self.job, None
+            self.problem = job.error
+            if job.result is not None and self._of is not None:
+                self._show(pool, self._of, job.result)
+
+    def _show(self, pool: Pool, study: Exploration, view: ShownView) -> None:
+        study.take(view)
+        if study is not self.study:
+            self.chosen = []
+        self.study, self.place = study, view.place
+        self.turn += 1
+        self.drop_aside()
+        if not view.stopped:
+            self.go_on(pool)
 
     def name_cluster(self, code: int, name: str) -> None:
         """Name a cluster of the view that is shown."""

@@ -88,7 +88,7 @@ class Visits:
         away = now - self._left.setdefault(session_id, now)
         session = self._sessions.get(session_id)
         if away >= self._waits.away and session is not None:
-            for job in (session.job, session.test):
+            for job in (session.job, session.aside):
                 if job is not None:
                     job.stop()
         if away < self._waits.gone:
