@@ -145,12 +145,7 @@ def test_every_block_is_run_or_has_a_reason(page):
                 assert CliRunner().invoke(app, [*words, "--help"]).exit_code == 0, line
 
 
-LONG = {"altclust.models.view_discovery"}  # whose example searches twice
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in MODULES]
-)
+@pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples_run(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from altclust.apps.web.study import Choices, Study
+from altclust.apps.web.exploration import Choices, Exploration
 from scipy import sparse
 from typer.testing import CliRunner
 
@@ -187,7 +187,7 @@ def test_a_column_of_a_table(tmp_path):
     frame["kind"] = pd.Series(["low", "high"]).take(weak).to_numpy()
     frame.loc[np.arange(len(X)) % 10 > 0, "kind"] = None
     found = altclust.find(frame, "given", keep="kind", n_clusters=2, significance=False)
-    assert "kind" not in found.recipe.names
+    assert "kind" not in found.study.recipe.names
     assert nmi(found.labels, weak) > 0.7
     with pytest.raises(InputError, match=r"keep='knid' is not a column: did you mean 'kind'\?"):
         altclust.find(frame, "given", keep="knid")
@@ -208,9 +208,9 @@ def test_a_column_of_a_table(tmp_path):
     assert told in (out / "report.html").read_text()
     assert CliRunner().invoke(app, ["report", str(out), "--to", str(tmp_path / "again.html")]).exit_code == 0
     assert told in (tmp_path / "again.html").read_text()
-    study = Study(open_table(file), Choices(("given",), "kind", 2))
-    study.views.append(study.find(Job(study.find)))
-    assert study.summary(study.views[0])["agreement"] == told
+    page = Exploration(open_table(file), Choices(("given",), "kind", 2))
+    page.take(page.find(Job(page.find)))
+    assert page.summary(page.views[0])["agreement"] == told
     wrong = CliRunner().invoke(app, [*arguments[:5], "knid", "--out", str(tmp_path / "other")])
     assert "--keep 'knid' is not a column" in str(wrong.exception)
 
