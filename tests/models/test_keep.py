@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from altclust.apps.web.exploration import Choices, Exploration
 from scipy import sparse
 from typer.testing import CliRunner
 
 import altclust
 from altclust import KDAC, InputError, Links, Settings
 from altclust.apps.cli.main import app
+from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
 from altclust.apps.web.uploads import open_table
 from altclust.base.given import Given

@@ -191,7 +191,7 @@ def test_ctrl_c_after_the_results_were_written_says_so(tmp_path):
     faults.table(tmp_path)
     script = (
         "import signal, os\nfrom altclust.apps.cli import find\n"
-        "find.show_verdict = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "find.show_result = lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
         "from altclust.apps.cli.main import main\nmain()"
     )
     done = faults.ended(faults.start(*faults.FIND, "--out", "out", cwd=tmp_path, script=script))

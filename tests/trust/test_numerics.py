@@ -92,7 +92,7 @@ def test_the_unit_does_not_matter(n, factor):
     assert_same_view(plain, scaled, 1e-3)
     assert scaled.sigma_ == pytest.approx(factor ** (1 - plain.settings_.whitening) * plain.sigma_, rel=1e-6)
     assert np.allclose(scaled.feature_weights_, plain.feature_weights_, atol=1e-3)
-    assert np.array_equal(scaled.predict(factor * X), plain.predict(X))
+    assert nmi(scaled.predict(factor * X), plain.predict(X)) == pytest.approx(1)  # clusters may have other numbers
 
 
 @examples(4)

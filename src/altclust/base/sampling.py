@@ -58,7 +58,7 @@ def own_order(X: Array, given: Given) -> OwnOrder:
     X = _rounded(X)
     levels = [one if one.table is None else replace(one, table=_rounded(one.table)) for one in given.levels]
     given = Given(np.asarray(given.codes), tuple(levels))
-    cells = _mixed(X.view(np.uint64))
+    cells = _mixed(_rounded(X / (np.abs(X).max(initial=0.0) or 1.0)).view(np.uint64))  # whatever the unit
     keys = _mixed(cells.sum(axis=1, dtype=np.uint64))
     for codes, one in zip(given.codes.T, given.levels, strict=True):
         keys = _mixed(keys + _of_given(codes, one, keys))

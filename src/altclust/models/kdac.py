@@ -549,7 +549,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""
         view, plain = self._view, type(self)
-        there = {"certificate_": view.certificate, "significance_": view.significance, "__doc__": plain.__doc__}
+        there = {"certificate_": view.certificate, "significance_": view.significance, "views_": self._views}
+        there["__doc__"] = plain.__doc__
         listed: Any = object.__new__(type(plain.__name__, (plain,), there))
         listed.__dict__ = self.__dict__
         return super(KDAC, listed)._get_fitted_attr_html(doc_link)

@@ -83,7 +83,8 @@ def _write(path: Path, rows: list[list[Any]]) -> None:
     def cell(value: Any) -> Any:
         if not isinstance(value, str):
             return None if pd.isna(value) else value
-        text = WriteOnlyCell(sheet, escape(value))
+        lines = (escape(line) for line in value.split("\n"))  # which it would escape as well
+        text = WriteOnlyCell(sheet, "\n".join(lines))
         text.data_type = "s"
         return text
 
