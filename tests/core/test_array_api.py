@@ -36,10 +36,10 @@ def fitted(request):
 def test_labels_and_places_are_those_of_numpy(library, coded, fitted):
     model, data = fitted
     codes = np.unique(data.given, return_inverse=True)[1][:, None] if coded else np.zeros((240, 0), dtype=int)
-    order = [list(model._view.levels[0].labels).index(label) for label in np.unique(data.given)]
+    order = [list(model.fitted_.levels[0].labels).index(label) for label in np.unique(data.given)]
     codes = np.array(order)[codes] if coded else codes
     X, there = move(data.X, library, "float64"), move(codes, library, "int64")
-    view = model._view
+    view = model.fitted_
     Z = view.coordinates(X, there)
     assert array_namespace(Z) is array_namespace(X)
     assert device(Z) == device(X)
@@ -52,12 +52,12 @@ def test_labels_and_places_are_those_of_numpy(library, coded, fitted):
 def test_single_precision_stays_single_and_is_close(library, fitted):
     model, data = fitted
     X, none = move(data.X, library, "float32"), move(np.zeros((240, 0)), library, "int64")
-    Z = model._view.coordinates(X, none)
+    Z = model.fitted_.coordinates(X, none)
     assert Z.dtype == X.dtype
     assert np.allclose(to_numpy(Z), model.transform(data.X), atol=1e-4)
-    assert (
-        np.mean(to_numpy(label_block(X, none, model._view.coordinates, model._view.kernel_map)) == model.labels_) > 0.98
-    )
+    fitted = model.fitted_
+    labels = to_numpy(label_block(X, none, fitted.coordinates, fitted.kernel_map))
+    assert np.mean(labels == model.labels_) > 0.98
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -179,13 +179,15 @@ def answers():
 def test_equal_rows_are_in_one_cluster(answers):
     result = find(answers, given="segment", n_clusters=2, significance=False)
     assert answers.duplicated().sum() > 40
-    assert result.model._view.searched_labels.tolist() != result.labels.tolist()  # those of the values that were drawn
+    assert (
+        result.model.fitted_.searched_labels.tolist() != result.labels.tolist()
+    )  # those of the values that were drawn
     for labels in [result.labels, *(result.model.variant(k).labels_ for k in result.view.variants)]:
         assert (answers.assign(new=labels).groupby(list(answers.columns))["new"].nunique() == 1).all()
     assert np.mean(result.predict(answers) == result.labels) > 0.9
     assert result.predict(answers)[::-1].tolist() == result.predict(answers[::-1]).tolist()
     assert len(result.summary["rule"]["columns"]) == 2  # all columns together always reproduce them
-    assert tuple(result.summary["rule"]["columns"]) == result.model._view.rule.columns  # the same labels are judged
+    assert tuple(result.summary["rule"]["columns"]) == result.model.fitted_.rule.columns  # the same labels are judged
     assert result.model.overlap_ == pytest.approx(nmi(result.labels, answers["segment"]))
     shown = sum(len(marks.get_offsets()) for marks in result.model.plot()[1].collections)
     assert shown == 200
@@ -193,7 +195,7 @@ def test_equal_rows_are_in_one_cluster(answers):
 
 def test_labels_stay_if_a_cluster_would_lose_all_rows(answers):
     result = find(answers, given="segment", n_clusters=2, significance=False)
-    view = result.model._view
+    view = result.model.fitted_
     one_place = ArrayRows(np.tile(view.mean, (200, 1))).coded([answers["segment"].iloc[[0] * 200]], view.levels)
     assert view.labelled_at(one_place).labels.tolist() == view.labels.tolist()
     assert view.labelled_at(None) is view
@@ -226,4 +228,4 @@ def test_other_columns_may_show_what_a_column_that_was_left_aside_shows():
     result = find(frame, given="team", significance=False)
     assert [rule.columns for rule in result.model.tuning_.obvious] == [("comment",)]
     assert nmi(result.labels, hidden) > 0.95
-    assert result.model._view.obvious_group is None
+    assert result.model.fitted_.obvious_group is None

@@ -87,7 +87,7 @@ def test_few_labels_among_many_rows_are_in_the_sample():
     some[-20:] = weak[-20:]
     model = KDAC(2, sample_size=400, random_state=0).fit(X, given, keep=some)
     assert 400 < model.sample_size_ <= 420
-    assert set(range(3380, 3400)) <= set(model._view.places)
+    assert set(range(3380, 3400)) <= set(model.fitted_.places)
     assert nmi(model.labels_, weak) > 0.6
     assert model.overlap_ < 0.05
 

@@ -58,7 +58,7 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
     X, originals = recipe.apply(birds), recipe.originals(birds)
     start = np.eye(X.shape[1])[:, X.columns == "sex"]
     model = KDAC(2, sigma=0.3, random_state=0, settings=Settings(init=start, pull=100.0))
-    assert model.fit(X, birds["species"])._view.obvious_group is None
+    assert model.fit(X, birds["species"]).fitted_.obvious_group is None
     model.fit(X, birds["species"], originals=originals)
     assert model.significance_.is_obvious
     assert model.significance_.verdict == "Obvious groups: These clusters are nearly groups of the values of sex."

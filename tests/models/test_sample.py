@@ -223,7 +223,7 @@ def test_rows_with_labels_to_keep_are_in_the_sample():
     keep = np.full(2000, -1)
     keep[some] = weak[some]
     model = KDAC(2, sample_size=200, random_state=0).fit(X, known, keep=keep)
-    assert set(some) <= set(model._view.places)
+    assert set(some) <= set(model.fitted_.places)
     assert 200 < model.sample_size_ <= 212
     assert nmi(model.labels_[some], weak[some]) > 0.99
     assert nmi(model.labels_, weak) > 0.9
@@ -471,7 +471,7 @@ def test_constant_columns_get_no_weight(table):
 def test_a_column_that_only_the_sample_has_constant_is_no_direction(table):
     X, known, hidden = table
     rare = np.zeros(2000)
-    rare[np.setdiff1d(np.arange(2000), KDAC(**FIXED).fit(X, known)._view.places)[0]] = 5.0
+    rare[np.setdiff1d(np.arange(2000), KDAC(**FIXED).fit(X, known).fitted_.places)[0]] = 5.0
     X = np.column_stack([X, rare])
     model = KDAC(**FIXED).fit(X, known)
     assert nmi(model.labels_, hidden) > 0.95
@@ -523,7 +523,7 @@ def test_the_same_seed_gives_the_same_labels(table, fitted):
     assert np.array_equal(again.labels_, fitted.labels_)
     assert np.array_equal(again.components_, fitted.components_)
     other = KDAC(**FIXED | {"random_state": 1}).fit(X, known)
-    assert not np.array_equal(other._view.places, fitted._view.places)
+    assert not np.array_equal(other.fitted_.places, fitted.fitted_.places)
     assert nmi(other.labels_, fitted.labels_) > 0.95
 
 
@@ -597,7 +597,7 @@ def test_the_certificate_and_the_significance_are_there(table, few_draws):
 
 def test_few_known_labels_among_many_rows_may_all_be_outside_the_sample(table, fitted):
     X, known, _ = table
-    outside = np.setdiff1d(np.arange(2000), fitted._view.places)[:20]
+    outside = np.setdiff1d(np.arange(2000), fitted.fitted_.places)[:20]
     few = np.full(2000, -1)
     few[outside] = known[outside]
     model = quiet(KDAC(**FIXED), X, few)

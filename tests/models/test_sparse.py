@@ -43,7 +43,7 @@ def test_the_hidden_topic_is_found_and_its_words_are_named(found):
     top = np.argsort(-model.feature_weights_)[:10]
     assert ((top >= 80) & (top < 120)).all()
     assert "100 leading directions of 1,000 sparse columns" in model.engine_
-    assert all(80 <= int(name.removeprefix("column ")) < 120 for name in model._view.columns)
+    assert all(80 <= int(name.removeprefix("column ")) < 120 for name in model.fitted_.columns)
 
 
 @pytest.mark.parametrize("subtract", [True, False])

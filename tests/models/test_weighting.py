@@ -85,7 +85,7 @@ def test_what_is_given_keeps_its_names_and_may_be_a_frame_a_measurement_or_a_ker
     frame = pd.DataFrame({"group": np.array(["b", "a"])[known]}, index=np.arange(len(X)) + 7)
     model = KDAC(**FIXED).fit(pd.DataFrame(X, columns=list("uvwxyz")), frame, sample_weight=weights)
     assert model.feature_names_in_.tolist() == list("uvwxyz")
-    shown = rows_to_show(model, model._view)[1]["group"]
+    shown = rows_to_show(model, model._given)[1]["group"]
     assert np.array_equal(shown, frame["group"][weights > 0])
     for part in (Known.measurement(X[:, 0]), Known.kernel(X[:, :1] @ X[:, :1].T)):
         assert KDAC(**FIXED).fit(X, part, sample_weight=weights).overlap_ < 0.5
@@ -95,7 +95,7 @@ def test_copies_are_no_evidence():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3))
     model = KDAC(2, random_state=0).fit(X, sample_weight=np.full(80, 5))
-    assert len(model._view.search.X) == 80
+    assert len(model.fitted_.search.X) == 80
     assert model.significance_.p_value > 0.05
 
 

@@ -129,4 +129,4 @@ def test_a_notebook_shows_what_was_found_without_computing_more(rows):
     assert "main features" in page
     assert "&lt;d&gt;" in page
     assert "<d>" not in page
-    assert model._view.significance is model._view.certificate is None
+    assert model.fitted_.significance is model.fitted_.certificate is None

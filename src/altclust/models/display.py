@@ -22,10 +22,9 @@ TOP = 5  # features in the summary
 HEAD, CELL = 'style="text-align:left" scope="row"', 'style="text-align:left"'
 
 
-def rows_to_show(
-    model: Any, view: FittedView, X: Any = None, given: Any = None
-) -> tuple[Any, pd.DataFrame | None, np.ndarray]:
-    """Rows, their given labels and their clusters: those of the fit, unless others are passed."""
+def rows_to_show(model: Any, own: Any, X: Any = None, given: Any = None) -> tuple[Any, pd.DataFrame | None, np.ndarray]:
+    """Rows, their given labels and their clusters: those of the fit (what was given then is own), or others."""
+    view: FittedView = model.fitted_
     if X is not None:
         known = known_frame(given)
         return X, known, np.asarray(model.predict(X, view.codes_of(known)))
@@ -42,7 +41,7 @@ def rows_to_show(
     if view.middles is not None and view.places is not None:
         labels = view.labels_of(view.places)
     assert labels is not None
-    return rows, _named(view, model._given), labels
+    return rows, _named(view, own), labels
 
 
 def _named(view: Any, passed: Any) -> pd.DataFrame | None:

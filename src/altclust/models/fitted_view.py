@@ -33,7 +33,7 @@ PRIVATE = {"private": True}
 OWN = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")  # settings that are published
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FittedView:
     """The result of a fit.
 
@@ -118,6 +118,9 @@ class FittedView:
     def n_components(self) -> int:
         """Q."""
         return self.kernel_map.landmarks.shape[1]
+
+    def __repr__(self) -> str:
+        return f"<FittedView: {self.n_clusters} clusters in {self.n_components} direction(s)>"
 
     @property
     def components(self) -> Array:

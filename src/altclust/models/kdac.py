@@ -161,6 +161,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         guessed; NaN if nothing was subtracted.
     mean_ : array, shape (n_features,)
         Of the rows that were fitted.
+    fitted_ : FittedView
+        All of the above in one object, which cannot be changed.
     n_features_in_ : int
     feature_names_in_ : array of str
 
@@ -302,22 +304,22 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def label_at(self, middles: pd.DataFrame) -> KDAC:
         """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
-        self._publish(self._view.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
+        self._publish(self.fitted_.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
         return self
 
     def _publish(self, view: FittedView) -> None:
-        self._view = view
+        self.fitted_ = view
         for name, value in view.published.items():
             setattr(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without rows that were not fitted: they may be a file or a cluster, which only other views need."""
         state = super().__getstate__()
-        view = state.get("_view")
+        view = state.get("fitted_")
         if view is None or view.places is None or len(view.places) == len(view.labels):
             return state
         kept = replace(view, certify=None, fit_variant=None, find_rule=None)
-        return state | {"_view": kept, "_given": None, "_fitted_to": None, "_views": None}
+        return state | {"fitted_": kept, "_given": None, "_fitted_to": None, "_views": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -325,11 +327,11 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_view")
+        return hasattr(self, "fitted_")
 
     @property
     def _n_features_out(self) -> int:
-        return self._view.n_components
+        return self.fitted_.n_components
 
     @property
     def views_(self) -> Views:
@@ -360,8 +362,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def take_number(self, number: int) -> None:
         """Count as this view of a sequence: `significance_` is corrected for the views before it."""
-        if number != self._view.number:
-            self._view = replace(self._view, number=number, significance=None)
+        if number != self.fitted_.number:
+            self.fitted_ = replace(self.fitted_, number=number, significance=None)
 
     def variant(self, n_clusters: int) -> KDAC:
         """The same view with another number of clusters, without a new search.
@@ -378,7 +380,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         other = copy(self)
-        other._publish(self._view.variant(n_clusters))
+        other._publish(self.fitted_.variant(n_clusters))
         other._views = None
         return other
 
@@ -386,9 +388,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def certificate_(self) -> Certificate:
         """Optimality of the directions; computed on first access."""
         check_is_fitted(self)
-        self._view = self._view.certified()
-        assert self._view.certificate is not None
-        return self._view.certificate
+        self.fitted_ = self.fitted_.certified()
+        assert self.fitted_.certificate is not None
+        return self.fitted_.certificate
 
     @property
     def significance_(self) -> Significance:
@@ -410,14 +412,14 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         rng = generator(self.random_state)
-        self._view = self._view.tested(self._tests, self.n_jobs, progress, rng)
+        self.fitted_ = self.fitted_.tested(self._tests, self.n_jobs, progress, rng)
         if witnesses is not None:
-            self._view = self._view.witnessed(*self._others(witnesses), rng)
-        return self._view.significance
+            self.fitted_ = self.fitted_.witnessed(*self._others(witnesses), rng)
+        return self.fitted_.significance
 
-    def _left_aside(self) -> list[str]:
+    def left_aside(self) -> list[str]:
         """Columns that reproduce obvious groups, without which the search went on."""
-        view, names = self._view, column_names(self)
+        view, names = self.fitted_, column_names(self)
         source = view.tuning or view.significance
         rules = () if source is None else source.obvious
         return left_aside(names, view.components, rules)
@@ -442,7 +444,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             left out, it is guessed from the rows, see `guess_agreement_`.
         """
         check_is_fitted(self)
-        return self._view.transform(self._new_rows(X, given))
+        return self.fitted_.transform(self._new_rows(X, given))
 
     def predict(self, X: Any, given: Any = None) -> np.ndarray:
         """The alternative cluster of each row of X, by the kernel extension of U, shape (n_samples,).
@@ -456,12 +458,12 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_is_fitted(self)
         with enough_memory("predict"):
-            return self._view.predict(self._new_rows(X, given))
+            return self.fitted_.predict(self._new_rows(X, given))
 
     def _new_rows(self, X: Any, given: Any) -> Rows:
         if sparse.issparse(X):
-            return self._view.coded(SparseRows(check_sparse(self, X, reset=False)), given)
-        return self._view.coded(checked_rows(self, X, reset=False), given)
+            return self.fitted_.coded(SparseRows(check_sparse(self, X, reset=False)), given)
+        return self.fitted_.coded(checked_rows(self, X, reset=False), given)
 
     def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
         """Fit, and return the rows of X in the learnt directions; y are the given clusterings."""
@@ -491,8 +493,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         from ..report.plotting import plot_views
 
         check_is_fitted(self)
-        rows, known, labels = rows_to_show(self, self._view, X, given)
-        Z = np.asarray(self.transform(rows, self._view.codes_of(known)))
+        rows, known, labels = rows_to_show(self, self._given, X, given)
+        Z = np.asarray(self.transform(rows, self.fitted_.codes_of(known)))
         return plot_views(Z, None if known is None else known.iloc[:, 0], labels, axes)
 
     def report(
@@ -514,8 +516,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         from ..report import Shown, summarise, write_report
 
         check_is_fitted(self)
-        rows, known, labels = rows_to_show(self, self._view, X, given)
-        if significance and self._view.search is not None:
+        rows, known, labels = rows_to_show(self, self._given, X, given)
+        if significance and self.fitted_.search is not None:
             self.assess_significance()
         write_report(path, summarise(self, rows, known, Shown(labels=labels, **more)))
 
@@ -530,27 +532,30 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     @classmethod
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
-        return load_kdac(cls, path)
+        model, view = load_kdac(cls, path)
+        model._publish(view)
+        model._given = model._fitted_to = model._views = None
+        return model
 
     def __str__(self) -> str:
-        return printed(self, getattr(self, "_view", None))
+        return printed(self, getattr(self, "fitted_", None))
 
     def _repr_html_inner(self) -> str:
-        return super()._repr_html_inner() + card(self, getattr(self, "_view", None))
+        return super()._repr_html_inner() + card(self, getattr(self, "fitted_", None))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
         return (
-            bundle | {"text/html": bundle["text/html"] + card(self, getattr(self, "_view", None))}
+            bundle | {"text/html": bundle["text/html"] + card(self, getattr(self, "fitted_", None))}
             if "text/html" in bundle
             else bundle
         )
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""
-        view, plain = self._view, type(self)
-        there = {"certificate_": view.certificate, "significance_": view.significance, "views_": self._views}
-        there["__doc__"] = plain.__doc__
+        view, plain = self.fitted_, type(self)
+        computed = {"certificate_": view.certificate, "significance_": view.significance, "views_": self._views}
+        there: dict[str, Any] = computed | {"__doc__": plain.__doc__}
         listed: Any = object.__new__(type(plain.__name__, (plain,), there))
         listed.__dict__ = self.__dict__
         return super(KDAC, listed)._get_fitted_attr_html(doc_link)

@@ -41,7 +41,7 @@ Arrays = dict[str, np.ndarray]
 
 def save_kdac(model: Any, path: str | os.PathLike) -> None:
     """Write a fitted `altclust.KDAC`."""
-    view: FittedView = model._view
+    view: FittedView = model.fitted_
     arrays, params = dict(_arrays(view)), model.get_params(deep=False) | {"callback": None}
     names = column_names(model)
     if names is not None:
@@ -143,8 +143,8 @@ def _header(view: FittedView) -> dict[str, Any]:
     }
 
 
-def load_kdac(cls: type, path: str | os.PathLike) -> Any:
-    """Read a file of `save_kdac` into a new instance of cls; only names that are known here are set."""
+def load_kdac(cls: type, path: str | os.PathLike) -> tuple[Any, FittedView]:
+    """Read a file of `save_kdac`: a new instance of cls with its parameters, and its view."""
     arrays, meta = read_model(path, "KDAC")
     try:
         return _restored(cls, arrays, meta)
@@ -153,16 +153,14 @@ def load_kdac(cls: type, path: str | os.PathLike) -> Any:
         raise InputError(f"{os.fspath(path)!r} is a damaged model ({why}): save it again.") from error
 
 
-def _restored(cls: type, arrays: Arrays, meta: dict[str, Any]) -> Any:
+def _restored(cls: type, arrays: Arrays, meta: dict[str, Any]) -> tuple[Any, FittedView]:
     d = _plain("n_features_in", meta["n_features_in"], "int")
     view = _view(arrays, meta, d)
     model = _with_params(cls, dict(meta["params"]), arrays, len(view.labels), d)
     model.n_features_in_ = d
     if "feature_names_in_" in arrays:
         model.feature_names_in_ = _shaped("feature_names_in_", arrays["feature_names_in_"], "U", d).astype(object)
-    model._publish(view)
-    model._given = model._fitted_to = model._views = None
-    return model
+    return model, view
 
 
 def _view(arrays: Arrays, meta: dict[str, Any], d: int) -> FittedView:

@@ -228,7 +228,7 @@ def read_study(
 
 def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarray:
     """The clusters of the rows of another table, which may have the columns that were given to the fit."""
-    return np.asarray(model.predict(recipe.middles(frame), known_again(frame, model._view.levels)))
+    return np.asarray(model.predict(recipe.middles(frame), known_again(frame, model.fitted_.levels)))
 
 
 def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
@@ -244,7 +244,7 @@ def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iter
     known : iterable of str
         The columns that were given, or that name rows.
     """
-    aside = model._left_aside()
+    aside = model.left_aside()
     others = other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])
     empty = empty_cells(frame, recipe)
     if not empty.shape[1]:

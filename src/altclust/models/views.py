@@ -55,7 +55,7 @@ class View:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that tell its clusters apart, most telling first."""
-        return self.model._view.columns
+        return self.model.fitted_.columns
 
     @property
     def overlap(self) -> float:
@@ -65,7 +65,7 @@ class View:
     @property
     def significance(self) -> Significance | None:
         """Its significance, corrected for the views before it; None if it was not tested."""
-        return self.model._view.significance
+        return self.model.fitted_.significance
 
     @property
     def stability(self) -> float:
@@ -80,7 +80,7 @@ class View:
     @property
     def variants(self) -> tuple[int, ...]:
         """The other numbers of clusters with which the same view is nearly as clear."""
-        return tuple(self.model._view.variants)
+        return tuple(self.model.fitted_.variants)
 
     def variant(self, n_clusters: int) -> View:
         """The same view with one of the numbers of clusters in `variants`, without a new search."""
@@ -91,7 +91,7 @@ class View:
         """What it is, in a sentence."""
         shares = np.sort(np.bincount(self.labels, minlength=self.n_clusters))[::-1] / len(self.labels)
         sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
-        rule, columns = self.model._view.rule, self.columns
+        rule, columns = self.model.fitted_.rule, self.columns
         apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
         apart = apart if rule is None else f"which are {rule.phrase}"
         known = "" if np.isnan(self.overlap) else f"; overlap {self.overlap:.2f} with what is given"

@@ -30,8 +30,8 @@ def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> 
     if keep is not None:
         codes, name = pd.factorize(keep)[0], text(keep.name)
     else:
-        search = model._view.search
-        own, labels = None if search is None else search.keep, model._view.searched_labels
+        search = model.fitted_.search
+        own, labels = None if search is None else search.keep, model.fitted_.searched_labels
         if own is None or labels is None or len(own.codes) != len(labels):
             return None
         if own.pairs:

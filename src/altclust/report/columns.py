@@ -20,7 +20,7 @@ def listed_columns(model: Any, listing: Sequence[Sequence[str]]) -> list[dict[st
     listing : sequence of (column, type, use, why)
         Such as `altclust.tables.Recipe.listing`.
     """
-    aside = model._left_aside()
+    aside = model.left_aside()
     found = [dict(zip(FIELDS, one, strict=True)) for one in listing]
     for one in found:
         if one["column"] in aside:

@@ -9,8 +9,8 @@ MOST_RULES = 3  # obvious groups that are named
 
 def left_out(model: Any) -> str | None:
     """The obvious groups that the search found and left aside, in a sentence; None if there are none."""
-    source = model.tuning_ or model._view.significance
-    own = model._view.obvious_group
+    source = model.tuning_ or model.fitted_.significance
+    own = model.fitted_.obvious_group
     rules = (
         [] if source is None else [one.phrase for one in source.obvious if own is None or one.columns != own.columns]
     )

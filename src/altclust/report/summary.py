@@ -137,14 +137,14 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
     weights = _weights(features, model.feature_weights_)
-    used = [name for name in features if name not in map(text, model._left_aside())]
+    used = [name for name in features if name not in map(text, model.left_aside())]
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
-    rule = None if predicted else model._view.obvious_group
+    rule = None if predicted else model.fitted_.obvious_group
     # Equal rows have equal labels, so that enough columns with few values would always reproduce them.
     rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
-    tested = None if predicted else model._view.significance
+    tested = None if predicted else model.fitted_.significance
     verdict = Verdict("predicted", PREDICTED)
     if not predicted:
         verdict = judge_untested(overlap, rule) if tested is None else tested.judgement
@@ -193,7 +193,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         "status": str(model.status_),
         "parameters": parameters(model),
         "reasons": None if model.tuning_ is None else model.tuning_.reasons,
-        "variants": list(model._view.variants),
+        "variants": list(model.fitted_.variants),
         "decisions": [str(sentence) for sentence in shown.decisions],
         "listing": listed_columns(model, shown.listing),
         "command": shown.command,
@@ -269,7 +269,7 @@ def _drawing(
 ) -> dict[str, Any]:
     rows = drawn_rows(labellings)
     drawn = table.iloc[rows]
-    given = model._view.codes_of(known)
+    given = model.fitted_.codes_of(known)
     Z = np.asarray(model.transform(as_fitted(model, drawn), None if given is None else given.iloc[rows]))
     X, names = clustered.iloc[rows].to_numpy(dtype=float), list(clustered.columns)
     axes = [axis_name(i + 1, z, X, names) for i, z in enumerate(Z.T[:2])]
@@ -317,5 +317,5 @@ def _significance(found: Significance | None) -> dict[str, Any]:
 
 def _certificate(model: Any) -> dict[str, Any] | None:
     """The check of the solver, if somebody has asked for it."""
-    found = model._view.certificate
+    found = model.fitted_.certificate
     return None if found is None else {"verdict": found.verdict, "residual": number(found.residual)}

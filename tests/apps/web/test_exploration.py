@@ -42,7 +42,7 @@ def verdict_on(shown, p_value):
     """A view as if it had been tested."""
     result = Significance(p_value, 0.001, 1.0, 1.0, np.zeros(9), 160)
     model = copy(shown.model)
-    model._view = replace(model._view, significance=result)
+    model.fitted_ = replace(model.fitted_, significance=result)
     return replace(shown, view=replace(shown.view, model=model))
 
 

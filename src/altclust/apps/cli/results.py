@@ -138,7 +138,7 @@ def _plain_figures(view: View, why: str | None) -> dict[str, Any]:
 
 
 def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, Any]:
-    model, found = view.model, view.model._view.certificate
+    model, found = view.model, view.model.fitted_.certificate
     certificate = {} if found is None else asdict(found)
     return (
         {"name": view_name(view.number)}
