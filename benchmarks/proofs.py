@@ -13,7 +13,7 @@ def main() -> None:
     print("| :-- | --: | --: | :-- | :-- | --: |")
     for name in SETS:
         task = load_task(name)
-        model = KDAC(**task.parameters, solver=ISM(), random_state=0).fit(task.X, task.given)
+        model = KDAC(settings=task.settings, solver=ISM(), random_state=0).fit(task.X, task.given)
         began = time.perf_counter()
         found = model.certificate_
         seconds = time.perf_counter() - began

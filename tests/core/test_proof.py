@@ -105,6 +105,6 @@ def test_minima_of_the_paper_are_proved(name):
     from altclust.paper.configs import load_task
 
     task = load_task(name)
-    model = KDAC(**task.parameters, solver=ISM(), random_state=0).fit(task.X, task.given)
+    model = KDAC(settings=task.settings, solver=ISM(), random_state=0).fit(task.X, task.given)
     found = model.certificate_
     assert found.proved, found.proof
