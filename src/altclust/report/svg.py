@@ -20,7 +20,6 @@ SHAPES = (
     "M-.6-1.2 0-.6.6-1.2 1.2-.6.6 0 1.2.6.6 1.2 0 .6-.6 1.2-1.2.6-.6 0-1.2-.6Z",  # cross
     "M0-1.3.4-.4 1.3-.4.6.2.8 1.1 0 .6-.8 1.1-.6.2-1.3-.4-.4-.4Z",  # star
 )
-THUMBNAIL_SIZE = 13  # of a point in a small plot
 UNKNOWN = "u"  # id of the marker of unknown rows
 
 
