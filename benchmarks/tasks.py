@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.distance import pdist
@@ -31,7 +31,7 @@ FAMILIES = {
     "unequal sizes": {"shares": ((0.6, 0.3, 0.1), (0.6, 0.25, 0.15))},
     "different k": {},
     "correlated": {"echo": 0.5},
-    "rotated": {"rotate": True, "noise_columns": 6},
+    "rotated": {"noise_columns": 6},
     "noise columns": {},
     "heavy tails": {"degrees_of_freedom": 3},
     "three views": {"shapes": ("blobs", "blobs", "blobs")},
@@ -77,7 +77,12 @@ def family(name: str, seed: int, n: int = ROWS) -> Dataset:
         options["clusters"] = (2 + seed % 5, 2 + (3 * seed + 1) % 5)
     if name == "noise columns":
         options["noise_columns"] = NOISE_COLUMNS[seed % SEEDS]
-    return views(n, **options, random_state=1000 * list(FAMILIES).index(name) + seed)
+    rng = np.random.default_rng(1000 * list(FAMILIES).index(name) + seed)
+    data = views(n, **options, random_state=rng)
+    if name != "rotated":
+        return data
+    d = data.X.shape[1]
+    return replace(data, X=data.X @ np.linalg.qr(rng.standard_normal((d, d)))[0])
 
 
 def generated(name: str, seed: int, n: int = ROWS) -> Task:

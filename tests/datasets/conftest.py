@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from altclust.datasets import registry
+from altclust.datasets import cache
 
 
 @pytest.fixture
@@ -84,6 +84,6 @@ def server(monkeypatch):
 def small_file(monkeypatch):
     """A stand-in for small_gaussian.csv, entered in the registry with its own checksum."""
     body = b"-1.5,-2.5\n1.5,-2.5\n-1.5,2.5\n1.5,2.5\n"
-    entry = registry.RegisteredFile(sha256(body).hexdigest(), "data_4.csv")
-    monkeypatch.setitem(registry.REGISTRY, "small_gaussian.csv", entry)
+    entry = cache.RegisteredFile(sha256(body).hexdigest(), "data_4.csv")
+    monkeypatch.setitem(cache.REGISTRY, "small_gaussian.csv", entry)
     return body

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from altclust.datasets import DatasetUnavailable, data_folder, fetch, load_small_gaussians, load_webkb
-from altclust.datasets.registry import REGISTRY, REPOSITORY
+from altclust.datasets.cache import REGISTRY, REPOSITORY
 
 NAME = "small_gaussian.csv"
 

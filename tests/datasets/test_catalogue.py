@@ -5,7 +5,7 @@ import pytest
 
 from altclust import datasets
 from altclust.datasets import CATALOGUE
-from altclust.datasets.registry import REGISTRY
+from altclust.datasets.cache import REGISTRY
 
 NO_DOWNLOAD = [entry for entry in CATALOGUE if entry.origin != "file"]
 FILES = [entry for entry in CATALOGUE if entry.origin == "file"]
@@ -52,7 +52,7 @@ def test_examples(module):
     run_examples(module)
 
 
-@pytest.mark.parametrize("module", [".loaders", ".cache"])
+@pytest.mark.parametrize("module", [".loaders"])
 def test_examples_on_the_files(authors_files, module):
     run_examples(module)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from altclust import datasets
-from altclust.datasets.registry import REGISTRY
+from altclust.datasets.cache import REGISTRY
 
 
 def side(values):

@@ -86,8 +86,8 @@ except OSError as error:
 """
 DOWNLOAD = """
 import sys
-from altclust.datasets import fetch, registry
-registry.REGISTRY["faces.csv"] = registry.RegisteredFile(sys.argv[1], "slow.csv")
+from altclust.datasets import cache, fetch
+cache.REGISTRY["faces.csv"] = cache.RegisteredFile(sys.argv[1], "slow.csv")
 print(fetch("faces.csv"))
 """
 

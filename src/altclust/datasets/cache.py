@@ -1,16 +1,36 @@
 """The folder of data files: present files are verified, missing files are downloaded and verified."""
 
 import os
+from dataclasses import dataclass
 from hashlib import sha256
 from http.client import HTTPException
+from importlib.resources import files
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
-from altclust.datasets.registry import ORIGIN, REGISTRY, REPOSITORY, RegisteredFile
 from altclust.files.atomic import write_atomically
 
+# The data folder of the paper's authors (MIT licence), at the commit of the checksums, and its web page.
+ORIGIN = "https://raw.githubusercontent.com/neu-spiral/ISM/a4aae10f71f77ec01342446259834aba567e7211/data_sets"
+REPOSITORY = "https://github.com/neu-spiral/ISM"
 PATIENCE = 30.0  # seconds without an answer of the server
+
+
+@dataclass(frozen=True)
+class RegisteredFile:
+    """One file: its SHA-256 checksum, and its path below `ORIGIN` or None if it has no download."""
+
+    sha256: str
+    remote: str | None
+
+
+def _registry() -> dict[str, RegisteredFile]:
+    lines = files("altclust.datasets").joinpath("registry.txt").read_text(encoding="utf-8").splitlines()
+    return {name: RegisteredFile(sha, None if remote == "-" else remote) for sha, name, remote in map(str.split, lines)}
+
+
+REGISTRY = _registry()
 
 
 class DatasetUnavailable(OSError):
@@ -18,54 +38,19 @@ class DatasetUnavailable(OSError):
 
 
 def data_folder() -> Path:
-    """Return the folder of the data files.
+    """The folder of the data files, which need not exist.
 
-    Returns
-    -------
-    Path
-        The environment variable ``ALTCLUST_DATA`` if it is set, ``altclust`` in the user's cache folder
-        (``~/.cache``, or ``XDG_CACHE_HOME``) otherwise. The folder need not exist.
-
-    Examples
-    --------
-    >>> from altclust.datasets import data_folder
-    >>> small_gaussian = data_folder() / "small_gaussian.csv"
+    It is the environment variable ``ALTCLUST_DATA`` if that is set, ``altclust`` in the user's cache folder otherwise.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     return Path(os.environ.get("ALTCLUST_DATA") or cache / "altclust").expanduser()
 
 
 def fetch(name: str) -> Path:
-    """Return the path of a verified data file; download it if the data folder does not contain it.
+    """The path of a verified data file; it is downloaded if the data folder does not contain it.
 
-    A file whose SHA-256 checksum is wrong is never used: it is downloaded again. A download is written under a
-    temporary name and renamed after its checksum was verified.
-
-    Parameters
-    ----------
-    name : str
-        The file's name in the data folder, one of ``altclust.datasets.registry.REGISTRY``.
-
-    Returns
-    -------
-    Path
-        The path of the file.
-
-    Raises
-    ------
-    DatasetUnavailable
-        If the file is missing or damaged and cannot be downloaded.
-
-    Notes
-    -----
-    The environment variable ``ALTCLUST_DATA_URL`` sets another URL to download from, with the same files
-    as :data:`altclust.datasets.registry.ORIGIN`.
-
-    Examples
-    --------
-    >>> from altclust.datasets import fetch
-    >>> fetch("small_gaussian.csv").name
-    'small_gaussian.csv'
+    A file whose SHA-256 checksum is wrong is never used: it is downloaded again, from the URL in the environment
+    variable ``ALTCLUST_DATA_URL`` if that is set. `DatasetUnavailable` is raised if that fails.
     """
     if name not in REGISTRY:
         raise ValueError(f"name must be one of the registered data files, got {name!r}: {', '.join(REGISTRY)}")

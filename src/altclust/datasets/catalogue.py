@@ -13,35 +13,16 @@ from altclust.datasets.penguins import penguins
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One data set.
+    """One data set."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, the same as that of the Dataset which `load` returns.
-    n_samples, n_features : int
-        The shape of X; for a generated set, that of the default arguments.
-    labels : tuple of str
-        The known clusterings, the given one first.
-    origin : {"generated", "package", "file"}
-        Whether it is computed here, with any number of rows, is part of the package, or is read from the authors'
-        files.
-    description : str
-        A one-line description.
-    load : callable
-        Generates (with seed 0) or reads the set.
-    files : tuple of str
-        The files that it reads from the data folder.
-    """
-
-    name: str
-    n_samples: int
+    name: str  # that of the Dataset which `load` returns
+    n_samples: int  # of the default arguments, for a generated set
     n_features: int
-    labels: tuple[str, ...]
-    origin: Literal["generated", "package", "file"]
-    description: str
-    load: Callable[[], Dataset] = field(repr=False)
-    files: tuple[str, ...] = ()
+    labels: tuple[str, ...]  # the known clusterings, the given one first
+    origin: Literal["generated", "package", "file"]  # a file is one of the authors
+    description: str  # in one line
+    load: Callable[[], Dataset] = field(repr=False)  # generates it with seed 0, or reads it
+    files: tuple[str, ...] = ()  # the files that it reads from the data folder
 
     @property
     def at_hand(self) -> bool:

@@ -56,16 +56,7 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImageDataset(Dataset):
-    """A picture whose distinct colours are the rows.
+    """A picture whose distinct colours are the rows."""
 
-    Attributes
-    ----------
-    image : ndarray of shape (height, width, 3), uint8
-        The picture, red, green and blue.
-    pixel_rows : ndarray of shape (height, width), int64
-        The index of the row of X with each pixel's colour: ``X[pixel_rows]`` is the picture, and
-        ``labels[pixel_rows]`` draws a clustering of the colours.
-    """
-
-    image: NDArray[np.uint8]
-    pixel_rows: NDArray[np.int64]
+    image: NDArray[np.uint8]  # shape (height, width, 3): red, green and blue
+    pixel_rows: NDArray[np.int64]  # shape (height, width): the row of X with each pixel's colour

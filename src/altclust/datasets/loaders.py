@@ -16,19 +16,10 @@ GROWTH_COLUMNS = (64, 128, 256, 512, 1024, 2048, 4096)
 
 
 def load_small_gaussians() -> Dataset:
-    """Load Small Gaussian (SG): four compact Gaussians in two dimensions.
+    """Load Small Gaussian (SG), shape (40, 2): four compact Gaussians.
 
-    Returns
-    -------
-    Dataset
-        X of shape (40, 2). Labels ``feature_1`` (given) and ``feature_2`` (alternative), the sign of that
-        feature; the file has none. The paper's text has them the other way round, which is the same task.
-
-    Examples
-    --------
-    >>> from altclust.datasets import load_small_gaussians
-    >>> load_small_gaussians()
-    <small_gaussian_40: 40 x 2; feature_1 (2 classes), feature_2 (2 classes)>
+    The file has no labels: they are the signs of the features. The paper's text has given and alternative the other way
+    round, which is the same task.
     """
     X = _matrix("small_gaussian.csv")
     labels = {"feature_1": _positive(X[:, 0]), "feature_2": _positive(X[:, 1])}
@@ -36,26 +27,12 @@ def load_small_gaussians() -> Dataset:
 
 
 def load_large_gaussians(n: int = 200) -> Dataset:
-    """Load Large Gaussian (LG): four Gaussians on a rotated plane in 3-D, and a column of noise.
+    """Load Large Gaussian (LG), shape (n, 4): four Gaussians on a rotated plane in 3-D, and a column of noise.
 
-    Parameters
-    ----------
-    n : {200, 1000}
-        Number of rows. The paper's text says 1000; its printed costs are those of 200.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, 4). Labels ``given`` and ``alternative``, from the authors' files. With n = 200,
-        ``given`` is the side along the diagonal of columns 1 and 2 and ``alternative`` the side along column
-        3. With n = 1000, ``alternative`` is the side along the diagonal, but ``given`` joins opposite corners
-        (the exclusive or of the two sides), so the task is meaningful only from given to alternative.
-
-    Examples
-    --------
-    >>> from altclust.datasets import load_large_gaussians
-    >>> load_large_gaussians(200)
-    <large_gaussian_200: 200 x 4; given (2 classes), alternative (2 classes)>
+    n is 200 or 1000. The paper's text says 1000; its printed costs are those of 200. With n = 200, ``given`` is the
+    side along the diagonal of columns 1 and 2 and ``alternative`` the side along column 3. With n = 1000,
+    ``alternative`` is the side along the diagonal, but ``given`` joins opposite corners (the exclusive or of the two
+    sides), so the task is meaningful only from given to alternative.
     """
     stem = f"large_gaussian_{_one_of('n', n, (200, 1000))}"
     labels = {side: _labels(f"{stem}_{side}.csv") for side in ("given", "alternative")}
@@ -63,41 +40,15 @@ def load_large_gaussians(n: int = 200) -> Dataset:
 
 
 def load_moons() -> Dataset:
-    """Load Moon: two parabolas in columns 1 and 2, two Gaussians in columns 3 and 4.
-
-    Returns
-    -------
-    Dataset
-        X of shape (400, 4). Labels ``gaussians`` (given) and ``moons`` (alternative).
-
-    Examples
-    --------
-    >>> from altclust.datasets import load_moons
-    >>> load_moons()
-    <moon_400: 400 x 4; gaussians (2 classes), moons (2 classes)>
-    """
+    """Load Moon, shape (400, 4): two parabolas in columns 1 and 2, two Gaussians in columns 3 and 4."""
     return _moons("moon_400", noise_columns=0)
 
 
 def load_moons_noise(n: int = 200) -> Dataset:
-    """Load Moon + Noise (MoonN): Moon and three columns of uniform noise.
+    """Load Moon + Noise (MoonN), shape (n, 7): Moon and three columns of uniform noise.
 
-    Parameters
-    ----------
-    n : {200, 1000}
-        Number of rows. The paper's text says 1000; its table is reproduced by 200, standardised, with the
-        noise columns divided by 3.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, 7). Labels ``gaussians`` (given) and ``moons`` (alternative).
-
-    Examples
-    --------
-    >>> from altclust.datasets import load_moons_noise
-    >>> load_moons_noise(1000)
-    <moon_noise_1000: 1000 x 7; gaussians (2 classes), moons (2 classes)>
+    n is 200 or 1000. The paper's text says 1000; its table is reproduced by 200, standardised, with the noise columns
+    divided by 3.
     """
     return _moons(f"moon_noise_{_one_of('n', n, (200, 1000))}", noise_columns=3)
 
@@ -198,25 +149,10 @@ def load_flower(colours: int = 256) -> ImageDataset:
 
 
 def load_growth(d: int = 64) -> Dataset:
-    """Load a set of the growth-in-dimension experiment: four Gaussians in two columns, the rest noise.
+    """Load a set of the growth in dimension, shape (128, d): four Gaussians in two columns, the rest noise.
 
-    Parameters
-    ----------
-    d : {64, 128, 256, 512, 1024, 2048, 4096}
-        Number of columns.
-
-    Returns
-    -------
-    Dataset
-        X of shape (128, d), columns centred in the file. Labels ``sum`` (given), the sign of x1 + x2, and
-        ``difference`` (alternative), the sign of x1 - x2: the two ways to split the diamond of the four
-        Gaussians. The file has no labels.
-
-    Examples
-    --------
-    >>> from altclust.datasets import load_growth
-    >>> load_growth(64)
-    <growth_64: 128 x 64; sum (2 classes), difference (2 classes)>
+    The columns are centred in the file, which has no labels: they are the two ways to split the diamond of the four
+    Gaussians, by the signs of x1 + x2 and of x1 - x2.
     """
     X = _matrix(f"growth/Dimond_gaussians_128_{_one_of('d', d, GROWTH_COLUMNS)}.csv")
     labels = {"sum": _positive(X[:, 0] + X[:, 1]), "difference": _positive(X[:, 0] - X[:, 1])}

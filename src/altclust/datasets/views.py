@@ -22,7 +22,6 @@ def views(
     shares: Sequence[Sequence[float]] | None = None,
     echo: float = 0.0,
     degrees_of_freedom: float | None = None,
-    rotate: bool = False,
     random_state: Seed = None,
 ) -> Dataset:
     """One table that can be clustered in several ways, one per shape.
@@ -44,8 +43,6 @@ def views(
         Probability with which a row takes its cluster from the view before, modulo the number of clusters.
     degrees_of_freedom : float, optional
         If set, blobs have Student's t noise instead of normal noise, with neighbours at a distance of 8 instead of 6.
-    rotate : bool
-        Whether to rotate the standardised columns at random.
     random_state : int, SeedSequence, Generator or None
         Seed of the random numbers.
 
@@ -84,12 +81,8 @@ def views(
     ]
     X = np.column_stack([*columns, rng.standard_normal((n, noise_columns))])
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    d = X.shape[1]
     names = tuple(f"{v}{i}" for i in range(1, len(shapes) + 1) for v in "xy")
     names += tuple(f"noise{i}" for i in range(1, noise_columns + 1))
-    if rotate:
-        X = X @ np.linalg.qr(rng.standard_normal((d, d)))[0]
-        names = tuple(f"x{i}" for i in range(1, d + 1))
     return Dataset("views", X, {f"view_{i}": codes for i, codes in enumerate(labels, 1)}, names)
 
 
