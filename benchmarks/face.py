@@ -22,7 +22,7 @@ from rich.table import Table
 
 from altclust import KDAC
 from altclust.report import render, summarise
-from altclust.tables import learn_recipe, read_table
+from altclust.tables import TableEncoder, learn_recipe, read_table
 
 
 def customers(n: int) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def main() -> None:
         read = read_table(path).frame
     row(
         "learn_recipe and apply",
-        seconds(lambda: learn_recipe(read, known={"segment"}).apply(read), asked.times),
+        seconds(lambda: learn_recipe(read, TableEncoder(), {"segment"}).apply(read), asked.times),
         "pandas.read_csv",
         plain,
     )

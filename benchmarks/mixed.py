@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from altclust import KDAC
 from altclust.metrics import nmi
-from altclust.tables import learn_recipe
+from altclust.tables import TableEncoder, learn_recipe
 from tasks import Task
 from zoo import pair
 
@@ -69,10 +69,10 @@ def indicators(frame: pd.DataFrame) -> np.ndarray:
 
 ENCODINGS: dict[str, Callable[[Task, pd.DataFrame], np.ndarray | pd.DataFrame]] = {
     "uncut": lambda task, _: task.X,
-    "normal scores (learn_recipe)": lambda _, frame: learn_recipe(frame).apply(frame).to_numpy(),
+    "normal scores (learn_recipe)": lambda _, frame: learn_recipe(frame, TableEncoder()).apply(frame).to_numpy(),
     "one feature per level": lambda _, frame: indicators(frame),
-    "normal scores, obvious aside": lambda _, frame: learn_recipe(frame).apply(frame),
-    "the same, labelled at middles": lambda _, frame: learn_recipe(frame).apply(frame),
+    "normal scores, obvious aside": lambda _, frame: learn_recipe(frame, TableEncoder()).apply(frame),
+    "the same, labelled at middles": lambda _, frame: learn_recipe(frame, TableEncoder()).apply(frame),
     "numbers only": lambda _, frame: StandardScaler().fit_transform(frame.filter(regex="^x")),
 }
 
@@ -85,10 +85,10 @@ def main(names: list[str]) -> None:
         found, single = [], []
         for task, frame in every:
             X = ENCODINGS[name](task, frame)
-            originals = learn_recipe(frame).originals(frame) if isinstance(X, pd.DataFrame) else None
+            originals = learn_recipe(frame, TableEncoder()).originals(frame) if isinstance(X, pd.DataFrame) else None
             model = KDAC(task.n_clusters, random_state=0).fit(X, task.given, originals=originals)
             if "middles" in name:
-                model.label_at(learn_recipe(frame).middles(frame))
+                model.label_at(learn_recipe(frame, TableEncoder()).middles(frame))
             found.append(nmi(model.labels_, task.truth))
             few = [pd.factorize(frame[c])[0] for c in frame if not c.startswith("x") and frame[c].nunique() > 1]
             single.append(max(nmi(model.labels_, codes) for codes in few))

@@ -10,7 +10,7 @@ import altclust
 from altclust.base.given import Given
 from altclust.search.significance import Significance
 from altclust.tables import TableEncoder
-from altclust.tables.other_columns import empty_cells
+from altclust.tables.readable import empty_cells
 
 
 @pytest.fixture

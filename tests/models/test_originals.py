@@ -9,7 +9,7 @@ import pytest
 from altclust import KDAC, InputError, Settings, find
 from altclust.datasets import penguins
 from altclust.report import Shown, render, summarise
-from altclust.tables import learn_recipe
+from altclust.tables import TableEncoder, learn_recipe
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_rows_are_shown_in_all_columns_after_some_were_left_aside(found):
 
 
 def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
-    recipe = learn_recipe(birds, known=["species"])
+    recipe = learn_recipe(birds, TableEncoder(), ["species"])
     X, originals = recipe.apply(birds), recipe.originals(birds)
     start = np.eye(X.shape[1])[:, X.columns == "sex"]
     model = KDAC(2, sigma=0.3, random_state=0, settings=Settings(init=start, pull=100.0))
@@ -69,17 +69,17 @@ def test_a_fit_without_a_search_knows_them_too_and_says_so(birds):
 
 
 def test_a_sample_of_the_rows_knows_them_too(birds):
-    recipe = learn_recipe(birds, known=["species"])
+    recipe = learn_recipe(birds, TableEncoder(), ["species"])
     model = KDAC(2, sample_size=300, random_state=0)
     model.fit(recipe.apply(birds), birds["species"], originals=recipe.originals(birds))
     assert ("sex",) in [rule.columns for rule in model.tuning_.obvious]
 
 
 def test_originals_are_text(birds):
-    originals = learn_recipe(birds, known=["species"]).originals(birds)
+    originals = learn_recipe(birds, TableEncoder(), ["species"]).originals(birds)
     assert originals.columns.tolist() == ["sex"]
     assert set(originals["sex"]) == {"male", "female", "(missing)"}
-    assert learn_recipe(birds[["body_mass_g"]]).originals(birds) is None
+    assert learn_recipe(birds[["body_mass_g"]], TableEncoder()).originals(birds) is None
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust.tables import learn_recipe
+from altclust.tables import TableEncoder, learn_recipe
 from altclust.tables.readable import readable
 
 N = 730
@@ -12,8 +12,8 @@ rng = np.random.default_rng(0)
 days = pd.date_range("2016-01-01", periods=N)
 
 
-def counted_once(frame, **how):
-    recipe = learn_recipe(frame, **how)
+def counted_once(frame, known=(), **how):
+    recipe = learn_recipe(frame, TableEncoder(**how), known)
     listed = recipe.table.set_index("column")
     copies = listed.index[listed["use"] == "counted once"]
     assert not set(copies) & {*recipe.names, *readable(frame, recipe)}

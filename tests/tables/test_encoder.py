@@ -20,7 +20,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import altclust
 from altclust import KDAC, InputError, TableEncoder
 from altclust.datasets import moons, penguins
-from altclust.tables import learn_recipe
 
 BY_DESIGN = dict.fromkeys(
     ("check_transformer_general", "check_transformer_data_not_an_array"),
@@ -45,7 +44,6 @@ def test_check_estimator():
 def test_parameters_are_those_of_find():
     ours, theirs = inspect.signature(TableEncoder).parameters, inspect.signature(altclust.find).parameters
     assert {name: one.default for name, one in ours.items()} == {name: theirs[name].default for name in ours}
-    assert set(inspect.signature(learn_recipe).parameters) == {"frame", "known", *ours}
 
 
 def test_rows_of_the_fit_have_no_gaps_and_new_rows_are_equal_where_they_are(birds):

@@ -242,7 +242,7 @@ def test_times_and_dictionaries_of_times(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
-    from altclust.tables import learn_recipe
+    from altclust.tables import TableEncoder, learn_recipe
 
     when = pa.array(np.array(["2026-01-01", "2026-01-02", "2026-01-01"], dtype="M8[ns]"))
     rows = pa.table(
@@ -257,7 +257,7 @@ def test_times_and_dictionaries_of_times(tmp_path):
         writer.write_table(rows)
     table = read_table(tmp_path / "rows.arrow")
     assert table.frame["clock"].tolist()[:2] == ["00:00:00.000000001", "00:00:01.000000001"]
-    assert "when (date, 2 values)" in " ".join(learn_recipe(table.frame).sentences)
+    assert "when (date, 2 values)" in " ".join(learn_recipe(table.frame, TableEncoder()).sentences)
     table.add(tmp_path / "back.arrow", pd.DataFrame({"new": [0, 1, 1]}))
     with pa.OSFile(str(tmp_path / "back.arrow")) as file:
         assert pa.ipc.open_file(file).read_all().drop_columns(["new"]).equals(rows)

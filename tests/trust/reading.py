@@ -64,11 +64,11 @@ class Reader:
 
 
 def _table(path: Path) -> None:
-    from altclust.tables import learn_recipe, read_table
+    from altclust.tables import TableEncoder, learn_recipe, read_table
 
     frame = read_table(path).frame
     if frame.size < 100_000:
-        learn_recipe(frame).apply(frame)
+        learn_recipe(frame, TableEncoder()).apply(frame)
 
 
 def _page(path: Path) -> None:

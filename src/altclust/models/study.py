@@ -20,8 +20,7 @@ from ..report.summary import Shown, summarise
 from ..search.significance import Significance
 from ..tables import Recipe, TableEncoder, learn_recipe
 from ..tables.known import as_known, known_again, known_columns
-from ..tables.other_columns import empty_cells, other_columns
-from ..tables.readable import readable
+from ..tables.readable import empty_cells, other_columns, readable
 from ..tables.unknown_column import remedy
 from ..tables.values import known_labels
 from ..tables.values import labels as as_labels
@@ -219,7 +218,7 @@ def read_study(
     return Study(
         frame,
         given=known_columns(known, encoder.types) if known.shape[1] else None,
-        recipe=learn_recipe(frame, known={name: ROLES[argument] for argument, name in named}, **encoder.get_params()),
+        recipe=learn_recipe(frame, encoder, {name: ROLES[argument] for argument, name in named}),
         ids=None if ids is None else as_labels(frame[ids]),
         keep=known_labels(frame[keep]) if kept else keep,
         kept=kept,

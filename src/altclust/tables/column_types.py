@@ -41,50 +41,18 @@ CODE = re.compile(
 
 @dataclass(frozen=True)
 class TypedColumn:
-    """A column with its type.
+    """A column with its type."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `TYPES`.
-    why : str
-        The rule, in a few words.
-    numerals : Numerals or None
-        The cells as numbers; None for categories and text.
-    levels : tuple of str
-        The different values as text, in order; empty for numbers with many values.
-    missing : int
-        Number of missing cells.
-    distinct : int
-        Number of different values.
-    """
-
-    kind: str
-    why: str
-    numerals: Numerals | None
-    levels: tuple[str, ...]
-    missing: int
-    distinct: int
+    kind: str  # one of `TYPES`
+    why: str  # the rule, in a few words
+    numerals: Numerals | None  # the cells as numbers; None for categories and text
+    levels: tuple[str, ...]  # the different values as text, in order; empty for numbers with many values
+    missing: int  # number of missing cells
+    distinct: int  # number of different values
 
 
 def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | None = None) -> TypedColumn:
-    """The type of a column.
-
-    Parameters
-    ----------
-    cells : Series
-    wanted : str, optional
-        The type that the user chose, one of `TYPES`.
-    decimal : "." or ",", optional
-        The decimal mark of numbers that are written as text. Default: the one with which all cells are numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.column_types import column_type
-    >>> column_type(pd.Series(["$3,788.26", "$12", "$1,250.00"])).kind
-    'money'
-    """
+    """The type of a column: the one that the user wanted, or by the rules of `TYPES`."""
     if wanted is not None:
         return _as_wanted(cells, wanted, decimal)
     dates = read_dates(cells, least=MOSTLY)
@@ -109,14 +77,7 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
 
 
 def as_option(name: str, kind: str) -> str:
-    """The option of the command line that sets a type, as it is typed in a shell; a long name becomes a pattern.
-
-    Examples
-    --------
-    >>> from altclust.tables.column_types import as_option
-    >>> as_option("home town", "category")
-    "--as 'home town=category'"
-    """
+    """The option of the command line that sets a type, as it is typed in a shell; a long name becomes a pattern."""
     if len(name) > LONGEST or not name.isprintable():
         name = re.sub(r"[^\w .,;:-]", "?", name[:LONGEST]) + "*"
     return f"--as {shlex.quote(f'{name}={kind}')}"

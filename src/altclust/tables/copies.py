@@ -17,7 +17,7 @@ from scipy.stats import rankdata
 
 from .column_types import MEASURED, ROWS_EACH, TypedColumn
 from .dates import times_of
-from .scores import SOME_ROWS
+from .normal_scores import SOME_ROWS
 from .values import NO_ANSWER, labels
 
 ALIKE = 0.98  # correlation of ranks, and share of what one column leaves open that the other predicts
@@ -41,23 +41,9 @@ PARTS: dict[str, Callable[[pd.DatetimeIndex], pd.Index]] = {
 def near_copies(frame: pd.DataFrame, typed: Mapping[str, TypedColumn], parts: Mapping[str, str]) -> dict[str, str]:
     """The columns that are near copies of others, and of which.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    typed : dict of str to TypedColumn
-    parts : dict of str to str
-        What part a column has: "given" and "used" columns may have copies among those that are "used", of which dates,
-        and then those that come first in the table, are kept; all may have copies among "other" columns. "Chosen"
-        columns are no copies, and have none among those that are used.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.column_types import column_type
-    >>> from altclust.tables.copies import near_copies
-    >>> frame = pd.DataFrame({"net": [i * i / 8 for i in range(40)], "gross": [i * i / 7 for i in range(40)]})
-    >>> near_copies(frame, {name: column_type(frame[name]) for name in frame}, dict.fromkeys(frame, "used"))
-    {'gross': 'a near copy of net'}
+    parts says what part a column has: "given" and "used" columns may have copies among those that are "used", of which
+    dates, and then those that come first in the table, are kept; all may have copies among "other" columns. "Chosen"
+    columns are no copies, and have none among those that are used.
     """
     if len(frame) < FEWEST or len(parts) > MOST_COLUMNS:
         return {}
@@ -81,15 +67,7 @@ def near_copies(frame: pd.DataFrame, typed: Mapping[str, TypedColumn], parts: Ma
 
 
 def empty_together(frame: pd.DataFrame, names: Sequence[str]) -> dict[str, str]:
-    """The columns whose cells are missing in the same rows as those of an earlier column, and that column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.copies import empty_together
-    >>> empty_together(pd.DataFrame({"street": ["a", None, "b"], "town": ["c", "", "d"]}), ["street", "town"])
-    {'town': 'street'}
-    """
+    """The columns whose cells are missing in the same rows as those of an earlier column, and that column."""
     first: dict[str, Codes] = {}
     found = {}
     for name in names:

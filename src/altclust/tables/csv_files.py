@@ -35,28 +35,15 @@ SEPARATOR = re.compile(r"sep=(.)\r?\n")  # what Excel writes on top of some file
 
 @dataclass(frozen=True)
 class Delimited:
-    """A text file with a table.
+    """A text file with a table."""
 
-    Attributes
-    ----------
-    cells : DataFrame
-        All cells as text, including the header.
-    delimiter, encoding, line_end : str
-    top : str
-        What stands before the first row: a line that names the delimiter, blank lines.
-    blank : dict of int to str
-        The blank lines between rows, by the number of the line, where a row counts as one.
-    notes : list of str
-        What was guessed.
-    """
-
-    cells: pd.DataFrame
+    cells: pd.DataFrame  # all cells as text, including the header
     delimiter: str
     encoding: str
     line_end: str
-    top: str
-    blank: dict[int, str]
-    notes: list[str]
+    top: str  # what stands before the first row: a line that names the delimiter, blank lines
+    blank: dict[int, str]  # the blank lines between rows, by the number of the line, where a row counts as one
+    notes: list[str]  # what was guessed
 
     @property
     def blank_end(self) -> int:

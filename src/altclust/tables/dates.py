@@ -26,22 +26,9 @@ YEAR = 365.2425 * 86_400.0  # seconds
 
 
 def read_dates(cells: pd.Series, order: str = "", least: float = 0.0) -> Numerals | None:
-    """Dates as years with decimals, NaN where a cell is not a date; None where too few are.
+    """Dates as years with decimals, NaN where a cell is not a date; None where less than this share of them are.
 
-    Parameters
-    ----------
-    cells : Series of dates or text
-    order : "day first" or "month first", optional
-        Of dates that end with the year. Default: what all cells tell.
-    least : float
-        Share of the cells that have to be dates.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.dates import read_dates
-    >>> read_dates(pd.Series(["9/30/1990", "1/1/1991 0:00:00"])).example
-    "'9/30/1990' is 1990-09-30"
+    The order of dates that end with the year, "day first" or "month first", is by default what all cells tell.
     """
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         return Numerals(_years(cells), [])

@@ -14,8 +14,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.errors import InputError
-from .decide import learn_recipe
 from .frames import as_pandas
+from .learn_recipe import learn_recipe
 from .recipe import Recipe
 
 
@@ -95,7 +95,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         y : ignored
         """
         frame = self._frame(X, fewest=2)
-        self.recipe_: Recipe = learn_recipe(frame, **self.get_params(deep=False))
+        self.recipe_: Recipe = learn_recipe(frame, self)
         self.n_features_in_ = frame.shape[1]
         if _has_names(X):
             self.feature_names_in_ = frame.columns.to_numpy(dtype=object)

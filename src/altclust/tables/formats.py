@@ -26,27 +26,13 @@ Read = Callable[[BinaryIO, Limits], tuple[Any, ...]]  # the frame, notes, how to
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file.
+    """The rows of a file."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file.
-    frame : DataFrame
-        Its cells: text from a CSV, typed values from other formats. Names are unique strings.
-    notes : tuple of str
-        What was guessed, as sentences.
-    add : callable
-        Writes the file with columns added: called with a path and the new columns.
-    blank_end : int
-        Blank lines at the end of a file with one column; they may be rows without a value.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    notes: tuple[str, ...]
-    add: Write
-    blank_end: int = 0
+    name: str  # of the file
+    frame: pd.DataFrame  # its cells: text from a CSV, typed values from other formats. Names are unique strings
+    notes: tuple[str, ...]  # what was guessed, as sentences
+    add: Write  # writes the file with columns added: called with a path and the new columns
+    blank_end: int = 0  # blank lines at the end of a file with one column; they may be rows without a value
 
     @property
     def suffix(self) -> str:
@@ -55,25 +41,10 @@ class Table:
 
 
 def read_table(source: Path | str | BinaryIO, name: str | None = None, limits: Limits | None = None) -> Table:
-    r"""Read a table from a file; the end of its name says the format.
+    """Read a table from a path or an open file; the end of its name says the format.
 
-    No code in a file is ever run. A file that is damaged, or does not fit in memory, raises an InputError.
-
-    Parameters
-    ----------
-    source : path or binary file
-    name : str, optional
-        The file's name, where source is an open file.
-    limits : Limits, optional
-        Largest size of the table. Default: what fits in free memory.
-
-    Examples
-    --------
-    >>> import io
-    >>> from altclust.tables import read_table
-    >>> read_table(io.BytesIO(b"age;city\n31;Graz\n"), "people.csv").frame
-      age  city
-    0  31  Graz
+    No code in a file is ever run. A file that is damaged, or does not fit in memory or the limits, raises an
+    InputError.
     """
     if isinstance(source, str | Path):
         path = Path(source)

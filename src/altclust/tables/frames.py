@@ -12,14 +12,7 @@ from ..base.errors import InputError, short_repr
 
 
 def as_pandas(table: Any, fewest: int = 2, argument: str = "table") -> pd.DataFrame:
-    """A pandas frame with unique names that are text, from pandas, polars, Arrow, a dict or an array.
-
-    Examples
-    --------
-    >>> from altclust.tables.frames import as_pandas
-    >>> as_pandas({"age": [31, 42]}).shape
-    (2, 1)
-    """
+    """A pandas frame with unique names that are text, from pandas, polars, Arrow, a dict or an array."""
     if isinstance(table, pd.DataFrame):
         frame = table
     elif hasattr(table, "to_pydict"):  # Arrow

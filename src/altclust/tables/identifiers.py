@@ -33,24 +33,7 @@ def is_named(name: str, again: bool = False) -> bool:
 
 
 def why_identifier(name: str, numbers: np.ndarray, few: int) -> str:
-    """Why a column of numbers is an identifier; "" if it is a measurement.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    numbers : array, shape (n,)
-        NaN where missing.
-    few : int
-        Different values up to which a column is a rating or a category.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from altclust.tables.identifiers import why_identifier
-    >>> why_identifier("order", np.array([10248, 10249, 10252, 10253, 10255, 10258, 10259, 10260]), 12)
-    'rises evenly with the rows'
-    """
+    """Why a column of numbers (NaN where missing) with more than a few values is an identifier; "" if it is not."""
     values = numbers[~np.isnan(numbers)]
     n, different = len(values), np.unique(values)
     if n <= 2 or n < NEARLY * len(numbers) or not np.all(values == np.round(values)):

@@ -22,22 +22,8 @@ MOST_LABELS = 100  # of a clustering that nobody confirmed
 def known_columns(known: pd.DataFrame, types: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Labels of known clusterings as text, None where unknown; measurements as numbers, NaN where unknown.
 
-    Parameters
-    ----------
-    known : DataFrame
-        One column for each clustering or measurement.
-    types : dict of str to str, optional
-        Types of columns, by name or pattern: one that is a category is a clustering, whatever its values, and one that
-        is a number is a measurement. Identifiers, and labels with more than 100 values, are refused without a type.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.known import known_columns
-    >>> known_columns(pd.DataFrame({"segment": [1, 2, 1, -1]}))["segment"].tolist()
-    ['1', '2', '1', None]
-    >>> known_columns(pd.DataFrame({"mass": ["2.5", "3"]}), {"mass": "number"})["mass"].tolist()
-    [2.5, 3.0]
+    types are those of columns, by name or pattern: one that is a category is a clustering, whatever its values, and one
+    that is a number is a measurement. Identifiers, and labels with more than 100 values, are refused without a type.
     """
     found = {}
     for name, cells in known.items():

@@ -10,24 +10,13 @@ from ..files.npy import BadFile, check_fits
 
 @dataclass(frozen=True)
 class Limits:
-    """The largest table that is read.
-
-    Attributes
-    ----------
-    rows, columns : float
-    bytes : float
-        Of memory; never more than is free.
-    seconds : float
-        That reading a Parquet, Arrow or Excel file may take.
-    taker, remedy : str
-        Whose limit it is, and what to do, for messages.
-    """
+    """The largest table that is read."""
 
     rows: float = math.inf
     columns: float = 100_000  # every column takes time, even with few rows
-    bytes: float = math.inf
-    seconds: float = 600
-    taker: str = "altclust"
+    bytes: float = math.inf  # of memory; never more than is free
+    seconds: float = 600  # that reading a Parquet, Arrow or Excel file may take
+    taker: str = "altclust"  # for messages: whose limit it is, and what to do
     remedy: str = "pass a part of the table"
 
     def check(self, rows: float, columns: float, needed: float = 0.0) -> None:

@@ -28,51 +28,21 @@ READINGS = {  # of a number, by its decimal mark: no number below 1,000 has a th
 
 @dataclass(frozen=True)
 class Numerals:
-    """The numbers that the cells of a column spell.
+    """The numbers that the cells of a column spell."""
 
-    Attributes
-    ----------
-    values : array, shape (n,)
-        NaN where a cell is missing or not a number.
-    foreign : list of str
-        Cells that are neither missing nor numbers.
-    unit : str
-        "money", "percent" or "".
-    decimal : str
-        The decimal mark, "." or ",".
-    example : str
-        How the first cell with a comma or a unit, or the first date that ends with the year, was read, as text; "" if
-        there is none.
-    doubt : str
-        Why another decimal mark is as likely, with two cells; "" if there is no doubt.
-    order : str
-        Of dates that end with the year: "day first" or "month first".
-    """
-
-    values: np.ndarray
-    foreign: list[str]
-    unit: str = ""
-    decimal: str = "."
-    example: str = ""
-    doubt: str = ""
-    order: str = ""
+    values: np.ndarray  # shape (n,), NaN where a cell is missing or not a number
+    foreign: list[str]  # cells that are neither missing nor numbers
+    unit: str = ""  # "money", "percent" or ""
+    decimal: str = "."  # the decimal mark, "." or ","
+    example: str = ""  # how the first cell with a comma or a unit, or the first date with its year last, was read
+    doubt: str = ""  # why another decimal mark is as likely, with two cells; "" if there is no doubt
+    order: str = ""  # of dates that end with the year: "day first" or "month first"
 
 
 def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | None:
-    """The numbers that cells spell, read with one decimal mark for all of them; None where most are not numbers.
+    """The numbers that cells spell (None where missing); None where most are not numbers.
 
-    Parameters
-    ----------
-    text : Series of str, None where missing
-    decimal : "." or ",", optional
-        The decimal mark. Default: the one with which all cells are numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables.numerals import read_numerals
-    >>> read_numerals(pd.Series(["1.234,50", "999,00", "2.000"])).values.tolist()
-    [1234.5, 999.0, 2000.0]
+    All are read with one decimal mark, by default the one with which all cells are numbers.
     """
     codes, cells = pd.factorize(text)
     rows = np.bincount(codes[codes >= 0], minlength=len(cells))

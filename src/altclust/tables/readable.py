@@ -1,11 +1,13 @@
-"""The columns that describe rows, in their own units, for reports."""
+"""The columns that describe rows, in their own units: for reports, and as witnesses where they were not clustered."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import pandas as pd
 
+from ..search.witnesses import EMPTY_CELLS
 from .column_types import LEVELLED, MEASURED, column_type
 from .dates import times_of
 from .recipe import Recipe
@@ -17,11 +19,7 @@ MOST_LEVELS = 30  # of a text column that describes rows
 def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
     """The columns that describe rows: numbers, dates, and text of a few values; no identifiers, nothing else.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    recipe : Recipe, optional
-        How its columns are read, and which of them somebody left out. Default: that is found again.
+    A recipe says how columns are read, and which of them somebody left out; without one, that is found again.
     """
     wanted = {} if recipe is None else {listed.column: listed.type for listed in recipe.listing}
     used = {} if recipe is None else {column.name: column for column in recipe.columns}
@@ -44,3 +42,27 @@ def readable(frame: pd.DataFrame, recipe: Recipe | None = None) -> pd.DataFrame:
         elif 1 < typed.distinct + (typed.missing > 0) <= MOST_LEVELS and typed.distinct:
             columns[str(name)] = labels(cells).fillna(NO_ANSWER).to_numpy()
     return pd.DataFrame(columns, index=frame.index)
+
+
+def other_columns(frame: pd.DataFrame, used: Collection[str]) -> pd.DataFrame | None:
+    """Numbers, dates and text with few values, without the columns that were used; None if there are none."""
+    found = readable(frame.drop(columns=list(used), errors="ignore"))
+    return found if found.shape[1] else None
+
+
+def empty_cells(frame: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
+    """Which cells of the clustered columns are missing, as "empty" or "filled": a column for those empty together."""
+    clustered = {column.name for column in recipe.columns}
+    found = readable(frame.loc[:, [str(name) in clustered for name in frame.columns]], recipe)
+    missing = found.isna() | (found == NO_ANSWER)
+    together: dict[bytes, list[str]] = {}
+    for name, cells in missing.items():
+        if cells.any():
+            together.setdefault(cells.to_numpy().tobytes(), []).append(str(name))
+    return pd.DataFrame(
+        {
+            EMPTY_CELLS + ", ".join(names): missing[names[0]].map({True: "empty", False: "filled"})
+            for names in together.values()
+        },
+        index=frame.index,
+    )

@@ -12,7 +12,7 @@ import pandas as pd
 from ..base.errors import InputError
 from .column_types import LEVELLED, MEASURED, numbers_of
 from .dates import ORDERS, read_dates
-from .scores import normal_scores, row_draws
+from .normal_scores import normal_scores, row_draws
 from .values import NO_ANSWER, labels
 
 LEFT_OUT, COPY, AS_ASKED = "left out", "counted once", "as asked"  # two uses, and a reason
@@ -20,39 +20,18 @@ LEFT_OUT, COPY, AS_ASKED = "left out", "counted once", "as asked"  # two uses, a
 
 @dataclass(frozen=True)
 class Column:
-    """How one column of a table becomes one feature.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-        Its type, one of `altclust.tables.column_types.TYPES`.
-    levels : tuple of str
-        The values of a column with few values, in the order of their intervals; none for measured numbers.
-    shares : tuple of float
-        The share of the rows that each level has.
-    fill : float
-        Value of missing numbers.
-    centre, scale : float
-        Subtracted from measured numbers, and what they are divided by.
-    log : bool
-        Whether logarithms are taken first.
-    decimal : str
-        The decimal mark of numbers that are written as text.
-    order : str
-        Of dates that end with the year: "day first" or "month first".
-    """
+    """How one column of a table becomes one feature."""
 
     name: str
-    kind: str
-    levels: tuple[str, ...] = ()
-    shares: tuple[float, ...] = ()
-    fill: float = 0.0
-    centre: float = 0.0
-    scale: float = 1.0
-    log: bool = False
-    decimal: str = "."
-    order: str = ""
+    kind: str  # its type, one of `altclust.tables.column_types.TYPES`
+    levels: tuple[str, ...] = ()  # of a column with few values, in the order of their intervals
+    shares: tuple[float, ...] = ()  # the share of the rows that each level has
+    fill: float = 0.0  # value of missing numbers
+    centre: float = 0.0  # subtracted from measured numbers
+    scale: float = 1.0  # and what they are then divided by
+    log: bool = False  # whether logarithms are taken first
+    decimal: str = "."  # the decimal mark of numbers that are written as text
+    order: str = ""  # of dates that end with the year: "day first" or "month first"
 
     def read(self, cells: pd.Series) -> np.ndarray:
         """Numbers without missing ones, or the places of the cells' levels (−1 for a new one), shape (n,)."""
@@ -92,7 +71,7 @@ class Column:
 
 
 class Decision(NamedTuple):
-    """What was decided, and the argument of `learn_recipe` that changes it."""
+    """What was decided, and the parameter of `TableEncoder` that changes it."""
 
     sentence: str
     argument: str = ""
@@ -109,20 +88,11 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a table becomes rows of numbers.
+    """How a table becomes rows of numbers."""
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        Those that are used.
-    decisions : tuple of Decision
-    listing : tuple of Listed
-        Every column of the table.
-    """
-
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # those that are used
     decisions: tuple[Decision, ...]
-    listing: tuple[Listed, ...] = ()
+    listing: tuple[Listed, ...] = ()  # every column of the table
 
     @property
     def sentences(self) -> list[str]:
@@ -182,13 +152,7 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> Recipe:
-        """What `to_dict` gave.
-
-        Raises
-        ------
-        ValueError, TypeError, KeyError
-            If it is anything else.
-        """
+        """What `to_dict` gave; ValueError, TypeError or KeyError if it is anything else."""
         columns = tuple(_column(**column) for column in plain["columns"])
         decisions = tuple(Decision(*map(_text, decision)) for decision in plain["decisions"])
         listing = tuple(Listed(*map(_text, listed)) for listed in plain["listing"])

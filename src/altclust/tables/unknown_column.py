@@ -13,18 +13,7 @@ COMPARED = 5000  # columns that are compared with a name
 
 
 def remedy(name: str, columns: Iterable[str]) -> str:
-    """What to write in place of a name that is no column.
-
-    Examples
-    --------
-    >>> from altclust.tables.unknown_column import remedy
-    >>> remedy("SEX", ["Sex", "Age"])
-    "did you mean 'Sex'?"
-    >>> remedy("height", ["Sex", "Age"])
-    "the columns are 'Sex', 'Age'."
-    >>> remedy("mass", ["year", "species", "island", "bill_length_mm", "bill_depth_mm", "body_mass_g", "sex"])[:44]
-    "the nearest of 7 columns are 'body_mass_g', "
-    """
+    """What to write in place of a name that is no column."""
     names = list(map(str, columns))
     lower = {one.lower(): one for one in reversed(names)}  # the first of those that differ in capitals only
     near = difflib.get_close_matches(name.lower(), lower, 1)

@@ -24,7 +24,7 @@ from ...tables.values import labels
 from .options import TableOptions, in_options
 from .screen import console, say
 
-REMEDIES = {  # options that change what was decided about a table, by the argument of `learn_recipe`
+REMEDIES = {  # options that change what was decided about a table, by the parameter of `TableEncoder`
     "columns": "--columns chooses columns, --as NAME=TYPE changes a type",
     "drop": "--drop NAME leaves a column out",
     "encode": "--no-encode leaves them out, --as NAME=number takes one as it is",

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import inspect
 import json
 import shlex
 from datetime import date
@@ -15,7 +14,8 @@ from pandas._libs.parsers import STR_NA_VALUES
 from tests.conftest import examples
 
 from altclust.base.errors import InputError
-from altclust.tables import Recipe, learn_recipe, read_table
+from altclust.tables import Recipe, TableEncoder, read_table
+from altclust.tables import learn_recipe as learn
 from altclust.tables.column_types import numbers_of
 from altclust.tables.known import known_columns
 from altclust.tables.readable import readable
@@ -43,6 +43,10 @@ def frame():
     )
 
 
+def learn_recipe(frame, known=(), **how):
+    return learn(frame, TableEncoder(**how), known)
+
+
 def said(recipe):
     return " ".join(recipe.sentences)
 
@@ -61,7 +65,7 @@ def test_measures_are_used_and_the_rest_is_named(frame):
         "nothing (empty)",
     ):
         assert reason in said(recipe)
-    assert {decision.argument for decision in recipe.decisions} <= set(inspect.signature(learn_recipe).parameters)
+    assert {decision.argument for decision in recipe.decisions} <= set(TableEncoder().get_params())
 
 
 def test_every_column_is_listed_once_with_its_type_use_and_reason(frame):

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from altclust.tables.other_columns import other_columns
+from altclust.tables.readable import other_columns
 
 
 def test_numbers_categories_and_dates_but_no_names_or_row_numbers_and_nothing_that_was_used():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,80 +15,49 @@ from scipy.stats import skew
 from ..base.errors import InputError, short_repr
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, as_option, column_type
 from .copies import empty_together, near_copies
-from .numerals import Numerals
+from .normal_scores import SOME_ROWS, leading_axes, ordered_levels
 from .recipe import AS_ASKED, COPY, LEFT_OUT, Column, Decision, Listed, Recipe
-from .scores import SOME_ROWS, leading_axes, ordered_levels
 from .unknown_column import NAMED, few, remedy
 from .values import NO_ANSWER
+
+if TYPE_CHECKING:
+    from .encoder import TableEncoder
 
 MOST_MISSING = 0.5  # share of missing numbers, beyond which a column is left out
 SKEWED = 2.0  # skewness from which logarithms are proposed
 MOST_FEATURES = 1000  # that the order of categories is learnt from
+SAID = {  # of some columns, and the parameter of `TableEncoder` that changes it
+    "Used as numbers": "drop",
+    "Used by their associations with other columns": "encode",
+    "Left out": "columns",
+    "Counted once with another column": "columns",
+    "Numbers read from text": "decimal",
+    "Dates read from text": "types",
+    "Cells that are not numbers count as missing": "types",
+    "Missing cells are replaced by the median": "impute",
+    "Missing cells are a level of their own": "drop",
+    "Logarithms are taken": "log",
+    "Skewed, so that logarithms may show more": "log",
+}
 
 
-def learn_recipe(
-    frame: pd.DataFrame,
-    *,
-    known: Collection[str] | Mapping[str, str] = (),
-    columns: Sequence[str] = (),
-    drop: Sequence[str] = (),
-    types: Mapping[str, str] | None = None,
-    encode: bool = True,
-    impute: bool = True,
-    log: str | Sequence[str] = (),
-    decimal: str | None = None,
-    standardise: bool = True,
-) -> Recipe:
+def learn_recipe(frame: pd.DataFrame, how: TableEncoder, known: Collection[str] | Mapping[str, str] = ()) -> Recipe:
     """Decide how the columns of a table are used.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    known : collection of str, or dict of str to str
-        Columns that are not features: what is given, or what each of them is used as, such as row names.
-    columns : sequence of str
-        Those to use, by name or pattern such as ``gene_*``; if empty, all that are measurements or have few values.
-    drop : sequence of str
-        Those not to use, by name or pattern.
-    types : dict of str to str, optional
-        The types of columns, by name or pattern, such as ``{"zip": "category"}``; see
-        `altclust.tables.column_types.TYPES`. Default: by the rules told there.
-    encode : bool
-        Whether columns with few values (categories, yes/no, ratings) are used. They become normal scores: by itself
-        none of them shows clusters, only their associations with other columns do.
-    impute : bool
-        Whether missing numbers are replaced by the median; otherwise they are an error. Missing categories are a
-        level of their own, in one of several columns that are empty together.
-    log : "auto", or sequence of str
-        Columns whose logarithms are taken, by name or pattern; "auto" takes those of skewed positive numbers.
-    decimal : "." or ",", optional
-        The decimal mark of numbers that are written as text. Default: for each column, the one with which all of its
-        cells are numbers; a column that can be read in two ways is an error.
-    standardise : bool
-        Whether every column gets unit variance.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from altclust.tables import learn_recipe
-    >>> frame = pd.DataFrame({"age": ["31", "42", "25", "58"], "city": ["Graz", "Wien", "Graz", "Graz"]})
-    >>> recipe = learn_recipe(frame)
-    >>> recipe.apply(frame).columns.tolist()
-    ['age', 'city']
-    >>> recipe.table["type"].tolist()
-    ['number', 'category']
+    Known columns are not features: they are given, or a dict says what each is used as, such as row names.
     """
-    if decimal not in (None, ".", ","):
-        raise InputError('is not a decimal mark: pass "." or ",".', argument="decimal", value=decimal)
-    asked = _matching(frame, columns, "columns")
-    dropped = _matching(frame, drop, "drop")
-    wanted = {name: kind for pattern, kind in (types or {}).items() for name in _matching(frame, [pattern], "types")}
-    logs = [] if log == "auto" else [log] if isinstance(log, str) else log
+    if how.decimal not in (None, ".", ","):
+        raise InputError('is not a decimal mark: pass "." or ",".', argument="decimal", value=how.decimal)
+    asked = _matching(frame, how.columns, "columns")
+    dropped = _matching(frame, how.drop, "drop")
+    types = (how.types or {}).items()
+    wanted = {name: kind for pattern, kind in types for name in _matching(frame, [pattern], "types")}
+    logs = [] if how.log == "auto" else [how.log] if isinstance(how.log, str) else how.log
     logged = _matching(frame, logs, "log")
     roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
     typed, reasons = {}, {}
     for name in map(str, frame.columns):
-        found = column_type(frame[name], wanted=wanted.get(name), decimal=decimal)
+        found = column_type(frame[name], wanted=wanted.get(name), decimal=how.decimal)
         reason = AS_ASKED if name in roles or name in dropped else ""
         if asked and name not in asked:
             reason = reason or "not among the columns to use"
@@ -99,7 +70,7 @@ def learn_recipe(
         if name in asked and name not in wanted:
             found = _because_asked(found, len(frame))
         typed[name] = found
-        reasons[name] = reason or _why_not(name, found, name in asked or name in wanted, encode, impute)
+        reasons[name] = reason or _why_not(name, found, name in asked or name in wanted, how)
     chosen = {*asked, *wanted, *logs}
     parts = {name: "chosen" if name in chosen else "used" for name in typed if not reasons[name]}
     parts |= {name: "given" for name in typed if roles.get(name) == "given"}
@@ -110,16 +81,18 @@ def learn_recipe(
     words = [name for name in typed if not reasons[name] and name not in copies and typed[name].numerals is None]
     together = empty_together(frame, [name for name in words if typed[name].missing])
     copies |= {name: f"constant, and empty with {one}" for name, one in together.items() if typed[name].distinct == 1}
-    notes, used, levels = _Notes(together=together), [], {}
+    notes, used, levels = _Notes(together), [], {}
     for name, found in typed.items():
         if name in copies:
-            notes.count_once(name, found, copies[name])
+            notes.listing.append(Listed(name, found.kind, COPY, copies[name]))
+            notes.said["Counted once with another column"].append(f"{name} ({copies[name]})")
             continue
         if reasons[name]:
-            told = name not in roles and not (asked and name not in asked)
-            notes.leave_out(name, found, roles.get(name, LEFT_OUT), reasons[name], told)
+            notes.listing.append(Listed(name, found.kind, roles.get(name, LEFT_OUT), reasons[name]))
+            if name not in roles and not (asked and name not in asked):
+                notes.out[name] = reasons[name]
             continue
-        column, codes = _column(frame[name], found, name in logged, log == "auto", standardise, notes)
+        column, codes = _column(frame[name], found, how, name in logged, notes)
         used.append(column)
         if codes is not None:
             levels[name] = codes
@@ -130,76 +103,49 @@ def learn_recipe(
         change = f" Set a type for one of them, such as {as_option(next(iter(notes.out)), 'category')}." if why else ""
         raise InputError(f"No column can be clustered{': ' + why if why else ''}.{change}")
     used = _with_order(used, levels, frame)
-    return Recipe(tuple(used), tuple(notes.decisions(standardise)), tuple(notes.listing))
+    return Recipe(tuple(used), tuple(notes.decisions(how.standardise)), tuple(notes.listing))
 
 
-@dataclass
 class _Notes:
     """What is decided, column by column; `decisions` puts it into sentences."""
 
-    numbers: list[str] = field(default_factory=list)
-    few: list[str] = field(default_factory=list)
-    out: dict[str, str] = field(default_factory=dict)
-    copies: list[str] = field(default_factory=list)
-    filled: list[str] = field(default_factory=list)
-    unanswered: list[str] = field(default_factory=list)
-    read: list[str] = field(default_factory=list)
-    dates: list[str] = field(default_factory=list)
-    foreign: list[str] = field(default_factory=list)
-    skewed: list[str] = field(default_factory=list)
-    logged: list[str] = field(default_factory=list)
-    listing: list[Listed] = field(default_factory=list)
-    together: dict[str, str] = field(default_factory=dict)  # columns that are empty in the same rows as another
+    def __init__(self, together: dict[str, str]) -> None:
+        self.said: defaultdict[str, list[str]] = defaultdict(list)  # by the keys of `SAID`
+        self.out: dict[str, str] = {}  # columns that are left out, and why
+        self.listing: list[Listed] = []
+        self.together = together  # columns that are empty in the same rows as another
 
-    def leave_out(self, name: str, typed: TypedColumn, use: str, reason: str, told: bool) -> None:
-        self.listing.append(Listed(name, typed.kind, use, reason))
-        if told:
-            self.out[name] = reason
-
-    def count_once(self, name: str, typed: TypedColumn, why: str) -> None:
-        self.listing.append(Listed(name, typed.kind, COPY, why))
-        self.copies.append(f"{name} ({why})")
-
-    def take(self, name: str, typed: TypedColumn, found: Numerals | None, log: bool) -> None:
+    def take(self, name: str, typed: TypedColumn, log: bool) -> None:
+        said, found = self.said, typed.numerals
         use = "normal scores" if typed.levels else "logarithms" if log else "numbers"
         with_other = f", empty together with {self.together[name]}" if name in self.together else ""
         self.listing.append(Listed(name, typed.kind, use, typed.why + with_other))
         if typed.levels:
-            self.few.append(f"{name} ({typed.kind}, {typed.distinct} values)")
+            said["Used by their associations with other columns"].append(
+                f"{name} ({typed.kind}, {typed.distinct} values)"
+            )
         else:
-            self.numbers.append(name if typed.kind == "number" else f"{name} ({typed.kind})")
+            said["Used as numbers"].append(name if typed.kind == "number" else f"{name} ({typed.kind})")
         if found is None:
             if typed.missing and name not in self.together:
                 others = [one for one, first in self.together.items() if first == name]
                 also = f" (together with {few(others)})" if others else ""
-                self.unanswered.append(f"{typed.missing} in {name}{also}")
+                said["Missing cells are a level of their own"].append(f"{typed.missing} in {name}{also}")
             return
         if typed.missing:
-            self.filled.append(f"{typed.missing} in {name}")
+            said["Missing cells are replaced by the median"].append(f"{typed.missing} in {name}")
         if found.example:
-            (self.dates if typed.kind == "date" else self.read).append(f"{name} ({found.example})")
+            read = "Dates read from text" if typed.kind == "date" else "Numbers read from text"
+            said[read].append(f"{name} ({found.example})")
         if found.foreign:
-            self.foreign.append(f"{name} ({found.foreign[0]!r})")
+            said["Cells that are not numbers count as missing"].append(f"{name} ({found.foreign[0]!r})")
 
     def decisions(self, standardise: bool) -> list[Decision]:
+        self.said["Left out"] = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
         scaled = "Standardised: every column has unit variance."
         if not standardise:
             scaled = "Not standardised: columns with large numbers weigh most."
-        out = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
-        said = [
-            ("Used as numbers", self.numbers, "drop"),
-            ("Used by their associations with other columns", self.few, "encode"),
-            ("Left out", out, "columns"),
-            ("Counted once with another column", self.copies, "columns"),
-            ("Numbers read from text", self.read, "decimal"),
-            ("Dates read from text", self.dates, "types"),
-            ("Cells that are not numbers count as missing", self.foreign, "types"),
-            ("Missing cells are replaced by the median", self.filled, "impute"),
-            ("Missing cells are a level of their own", self.unanswered, "drop"),
-            ("Logarithms are taken", self.logged, "log"),
-            ("Skewed, so that logarithms may show more", self.skewed, "log"),
-        ]
-        told = [Decision(f"{start}: {few(things)}.", argument) for start, things, argument in said if things]
+        told = [Decision(f"{start}: {few(self.said[start])}.", by) for start, by in SAID.items() if self.said[start]]
         return [*told, Decision(scaled, "standardise")]
 
 
@@ -224,7 +170,7 @@ def _because_asked(typed: TypedColumn, rows: int) -> TypedColumn:
     return typed
 
 
-def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: bool) -> str:
+def _why_not(name: str, typed: TypedColumn, asked: bool, how: TableEncoder) -> str:
     """Why a column is not used; "" if it is."""
     if typed.kind in ("identifier", "text"):
         return typed.why if typed.why != AS_ASKED else typed.kind
@@ -237,7 +183,7 @@ def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: b
             return f"category with {typed.distinct} values"
     elif typed.distinct < 2:
         return "constant"
-    if not encode and not asked and typed.levels:
+    if not how.encode and not asked and typed.levels:
         return f"only {typed.distinct} values"
     found = typed.numerals
     if found is None:
@@ -247,13 +193,13 @@ def _why_not(name: str, typed: TypedColumn, asked: bool, encode: bool, impute: b
     share = typed.missing / len(found.values)
     if share > MOST_MISSING and not asked:
         return f"{share:.0%} missing"
-    if typed.missing and not impute:
+    if typed.missing and not how.impute:
         raise InputError(f"Column {name!r} has {typed.missing} missing cells: fill them in, drop it, or impute them.")
     return ""
 
 
 def _column(
-    cells: pd.Series, typed: TypedColumn, log: bool, auto: bool, standardise: bool, notes: _Notes
+    cells: pd.Series, typed: TypedColumn, how: TableEncoder, log: bool, notes: _Notes
 ) -> tuple[Column, np.ndarray | None]:
     """How a column becomes a feature, and the places of its levels where it has few values."""
     name, found = str(cells.name), typed.numerals
@@ -267,25 +213,23 @@ def _column(
             there = np.sort(found.values[~np.isnan(found.values)])
             column = replace(column, fill=float(there[len(there) // 2]))  # the upper median, which is a value
         column = replace(column, levels=levels)
-        notes.take(name, typed, found, log=False)
+        notes.take(name, typed, log=False)
         codes = column.read(cells)
         shares = np.bincount(codes[codes >= 0], minlength=len(levels)) / np.sum(codes >= 0)
         return replace(column, shares=tuple(map(float, shares))), codes
     assert found is not None
     there = found.values[~np.isnan(found.values)]
     tall = _is_skewed(there)
-    log = log or (auto and tall)
+    log = log or (how.log == "auto" and tall)
     if log and there.min() <= 0:
         problem = f"cannot be taken: the column has values such as {there.min():g}, and 0 has no logarithm."
         raise InputError(problem, argument="log", value=name)
-    if log:
-        notes.logged.append(name)
-    elif tall:
-        notes.skewed.append(name)
-    notes.take(name, typed, found, log)
+    if log or tall:
+        notes.said["Logarithms are taken" if log else "Skewed, so that logarithms may show more"].append(name)
+    notes.take(name, typed, log)
     column = replace(column, fill=float(np.median(there)), log=log)
     values = column.measure(column.read(cells))
-    if not standardise:
+    if not how.standardise:
         return column, None
     size = float(np.abs(values).max()) or 1.0  # its square may overflow
     spread = size * float((values / size).std())

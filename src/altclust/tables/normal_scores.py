@@ -22,23 +22,10 @@ STEADY = 10  # rows of a level at which its place counts half
 
 
 def normal_scores(codes: np.ndarray, shares: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """A normal value within the interval of each row's level.
+    """A normal value within the interval of each row's level, shape (n,).
 
-    Parameters
-    ----------
-    codes : int array, shape (n,)
-        The level of every row, from the lowest interval to the highest; −1 is unknown, which may be any value.
-    shares : array, shape (levels,)
-        The share of the rows that each level has, which is the probability of its interval.
-    draws : array, shape (n,)
-        Uniform numbers between 0 and 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from altclust.tables.scores import normal_scores
-    >>> normal_scores(np.array([0, 1, -1]), np.array([0.5, 0.5]), np.array([0.5, 0.5, 0.5])).round(2).tolist()
-    [-0.67, 0.67, 0.0]
+    codes are levels from the lowest interval to the highest, −1 for unknown, which may be any value; shares, shape
+    (levels,), are the probabilities of the intervals; draws are uniform between 0 and 1.
     """
     below = np.cumsum(shares) - shares
     place = np.where(codes < 0, draws, below[codes] + shares[codes] * draws)
@@ -49,12 +36,6 @@ def row_draws(rows: np.ndarray, columns: Sequence[str]) -> np.ndarray:
     """Uniform numbers that depend on the content of each row only, shape (n, columns).
 
     The same row always gets the same numbers, wherever it stands in a table; equal rows get different ones.
-
-    Parameters
-    ----------
-    rows : array, shape (n, d)
-    columns : sequence of str
-        Names of the columns that need draws.
     """
     keys = pd.util.hash_pandas_object(pd.DataFrame(np.ascontiguousarray(rows)), index=False)
     keys = keys.to_numpy() + keys.groupby(keys).cumcount().to_numpy(dtype=np.uint64)
@@ -66,33 +47,18 @@ def row_draws(rows: np.ndarray, columns: Sequence[str]) -> np.ndarray:
 def leading_axes(features: np.ndarray) -> np.ndarray:
     """The rows on the leading axes of a factor analysis of mixed data, shape (n, axes).
 
-    Parameters
-    ----------
-    features : array, shape (n, m)
-        All columns, centred: numbers with unit variance, a level as its indicator over the root of its share.
+    features, shape (n, m), are centred: numbers with unit variance, a level as its indicator over the root of its
+    share.
     """
     left, strengths, _ = randomized_svd(features, min(MOST_AXES, *features.shape), random_state=0)
     return left * strengths
 
 
 def ordered_levels(codes: np.ndarray, axes: np.ndarray, count: int) -> np.ndarray:
-    """The levels of a category in their order on the leading axis that tells them apart best.
+    """The levels of a category, shape (levels,), in their order on the leading axis that tells them apart best.
 
-    Columns that share an axis get orders that agree, so that their association is kept.
-
-    Parameters
-    ----------
-    codes : int array, shape (n,)
-        The level of every row.
-    axes : array, shape (n, r)
-        From `leading_axes`.
-    count : int
-        Number of levels.
-
-    Returns
-    -------
-    int array, shape (levels,)
-        The levels, first to last; those with few rows are near the middle.
+    Columns that share an axis get orders that agree, so that their association is kept. Levels with few rows are near
+    the middle.
     """
     rows = np.bincount(codes, minlength=count)
     means = np.eye(count)[codes].T @ axes / np.maximum(rows, 1)[:, None]
