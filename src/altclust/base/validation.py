@@ -64,15 +64,8 @@ def _describe(constraint: Any) -> str:
 def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
     """Convert anything that scikit-learn accepts as a table to finite float64, shape (n, d).
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Its feature names and count are set (reset) or compared.
-    X : array, frame or nested list
-    reset : bool
-        True in `fit`, False for new rows.
-    scan : bool
-        False keeps float32 and does not check the entries: the caller does, as `scan_rows` does.
+    The feature names and count of the estimator are set (reset, in `fit`) or compared (new rows). Without a scan,
+    float32 stays, and the entries are not checked: the caller does.
     """
     if isinstance(X, str | PathLike):
         raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
@@ -192,13 +185,7 @@ def warn_of_dominant(centred: np.ndarray, names: Sequence[str] | None) -> None:
 
 
 def centre(X: Array, names: Sequence[str] | None = None) -> tuple[Array, Array]:
-    """X minus its column means, and the means; refuses a table whose rows are all equal.
-
-    Returns
-    -------
-    centred : array, shape (n, d)
-    mean : array, shape (d,)
-    """
+    """X minus its column means, and the means; refuses a table whose rows are all equal."""
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if constant.all():

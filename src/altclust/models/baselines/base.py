@@ -46,11 +46,6 @@ class Baseline(ClusterMixin, BaseEstimator):
         X : array or frame, shape (n_samples, n_features)
         y : None, labels of shape (n_samples,), or several columns of labels
             Given clusterings; NaN, None and −1 are unknown. Default: find a plain clustering.
-
-        Returns
-        -------
-        Baseline
-            Itself, fitted.
         """
         check_parameters(self)
         table = check_rows(self, X, reset=True)
