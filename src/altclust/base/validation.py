@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import date, timedelta
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
@@ -21,6 +21,11 @@ from sklearn.utils.validation import validate_data
 from .backend import Array, fits_single
 from .errors import FitWarning, InputError, ParameterError, one_line, short_repr
 from .sklearn_compat import Interval, InvalidParameterError, Options, StrOptions, validate_constraints
+
+AUTO = StrOptions({"auto"})
+COUNT = Interval(Integral, 1, None, closed="left")
+WIDTH = Interval(Real, 0, None, closed="neither")
+WEIGHT = Interval(Real, 0, 1e9, closed="both")
 
 DOMINANT = 0.99  # share of the variance from which one column is said to hide the others
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
