@@ -38,10 +38,10 @@ from altclust.base.backend import Array
 from altclust.base.errors import InputError
 from altclust.base.given import Given
 from altclust.base.sampling import sample_rows
+from altclust.comparison import METHODS
 from altclust.core.metrics import nmi, overlap
 from altclust.core.problem import coordinates
 from altclust.datasets import DatasetUnavailable
-from altclust.models.comparison import METHODS
 from tasks import SeveralTask, Task
 
 BASELINES = tuple(name for name in METHODS if name != "KDAC")

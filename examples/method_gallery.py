@@ -18,7 +18,7 @@ import numpy as np
 
 from altclust import KDAC
 from altclust.base.given import Given
-from altclust.models.baselines import (
+from altclust.baselines import (
     ADFT,
     COALA,
     NACI,
@@ -30,7 +30,7 @@ from altclust.models.baselines import (
     OrthogonalProjection,
     Residual,
 )
-from altclust.models.baselines.orthogonal import along_own_centroid_removed
+from altclust.baselines.orthogonal import along_own_centroid_removed
 from altclust.report.plotting import scatter
 
 PICTURES = {

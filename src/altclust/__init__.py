@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .core.certificate import Certificate
     from .core.solvers import ISM, LBFGS, Growth, Newton, Stiefel
     from .data.opening import open_rows
-    from .models.finding import find
-    from .models.found import Found
+    from .models.find import find
+    from .models.find_result import Found
     from .models.kdac import KDAC
     from .models.projection import KernelProjection
     from .models.views import View, Views
@@ -62,10 +62,10 @@ _HOMES = {
     "Certificate": "core.certificate",
     "Settings": "search.settings",
     "Significance": "search.significance",
-    "Found": "models.found",
+    "Found": "models.find_result",
     "KDAC": "models.kdac",
     "KernelProjection": "models.projection",
-    "find": "models.finding",
+    "find": "models.find",
     **dict.fromkeys(("ISM", "LBFGS", "Growth", "Newton", "Stiefel"), "core.solvers"),
     "open_rows": "data.opening",
     "Tuning": "search.tuning",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.browser import chromium, needs_chromium
 
-from altclust.models.comparison import compare
+from altclust.comparison import compare
 from altclust.report import Shown, render_comparison, summarise, write_report
 
 pytestmark = needs_chromium

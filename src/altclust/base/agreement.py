@@ -21,16 +21,8 @@ def table_nmi(counts: Array) -> float:
 def dependence_of_sums(sizes: np.ndarray, sums: Array, squares: Array) -> tuple[float, float]:
     """How far features A determine labels: 0 independent, 1 determined; and the p-value of independence.
 
-    See `altclust.metrics.overlap`; the p-value is that of Pillai's trace.
-
-    Parameters
-    ----------
-    sizes : array, shape (k,)
-        Rows of each cluster.
-    sums : array, shape (k, m)
-        Sums of the features in them.
-    squares : array, shape (m, m)
-        AᵀA.
+    From the sizes (k,) of the clusters, the sums (k, m) of the features in them, and the squares AᵀA. See
+    `altclust.metrics.overlap`; the p-value is that of Pillai's trace.
     """
     sums, sizes = sums[sizes > 0], sizes[sizes > 0]
     n = int(sizes.sum())

@@ -12,14 +12,7 @@ from .sklearn_compat import InvalidParameterError
 class _Message:
     """A message about an argument, which the command line can turn into a message about an option.
 
-    Parameters
-    ----------
-    problem : str
-        The full sentence, or the part after the argument and its value: "must be at least 1."
-    argument : str, optional
-        The name of the argument, such as ``n_clusters``.
-    value : object, optional
-        The value that was passed for it.
+    The problem is the full sentence, or the part after the argument and its value: "must be at least 1."
     """
 
     def __init__(self, problem: str, *, argument: str | None = None, value: Any = ...) -> None:

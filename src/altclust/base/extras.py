@@ -23,19 +23,7 @@ class MissingLibrary(InputError, ImportError):
 
 @contextmanager
 def needed_by(use: str) -> Iterator[None]:
-    """Import optional libraries inside of this context, so that a missing one raises a `MissingLibrary`.
-
-    Parameters
-    ----------
-    use : str
-        What needs them, as the beginning of a sentence.
-
-    Examples
-    --------
-    >>> from altclust.base.extras import needed_by
-    >>> with needed_by("A report"):
-    ...     import json
-    """
+    """Import the libraries of an extra in this context: a missing one raises a `MissingLibrary` about this use."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -32,19 +32,9 @@ class Levels:
     measurement is a column of codes, as labels are, and a table with the features of each code. Values are standardised
     first, with logarithmic tails, so that units and a few large values change little.
 
-    Attributes
-    ----------
-    name : str
-    kind : {"labels", "measurement", "kernel", "distances"}
-    size : int
-        Number of codes.
-    table : array, shape (size, m), or None
-        Features A of each code: A Aᵀ is the kernel of a measurement or of a matrix. None for labels, and in a loaded
-        model.
-    labels : array, shape (size,), or None
-        The label of each code.
-    edges : array, shape (size − 1,), or None
-        Values between the intervals of a measurement.
+    The kind is "labels", "measurement", "kernel" or "distances". The `table` (size, m) are the features A of each code:
+    None for labels, and in a loaded model. Labels have the label of each code in `labels`; a measurement has the values
+    between its intervals in `edges` (size − 1,).
     """
 
     name: str
@@ -126,12 +116,8 @@ class Levels:
 class Given:
     """What is given about n rows; it is true if that is anything.
 
-    Attributes
-    ----------
-    codes : int array, shape (n, g)
-        −1 where unknown; on the device of the rows, or a Dask array beside them.
-    levels : tuple of Levels
-        What the codes of each column mean.
+    The `codes` (n, g) are −1 where unknown; on the device of the rows, or a Dask array beside them. The `levels` say
+    what the codes of each column mean.
     """
 
     codes: Any
@@ -181,20 +167,12 @@ class Given:
         return [of_labels(codes) if one.are_labels else of_features(one.of_codes(codes)) for codes, one in columns]
 
     def indicators(self, scaling: str = "balanced") -> Array:
-        """The columns of H Y for everything that is given, side by side: YYᵀ is the kernel of what is given.
+        """The columns (n, c) of H Y for everything that is given, side by side: YYᵀ is the kernel of what is given.
 
         An unknown row is zero here: centring runs over the known rows only, so the penalty is the HSIC of those rows
-        and the others are not constrained.
-
-        Parameters
-        ----------
-        scaling : {"balanced", "paper"}
-            Unit columns Ŷ = Y (YᵀY)^(-1/2), so that λ does not depend on n or the cluster sizes, or the one-hot Y. The
-            balanced features of a measurement have a kernel with the largest eigenvalue 1, as that of Ŷ has at most.
-
-        Returns
-        -------
-        array, shape (n, c)
+        and the others are not constrained. The scaling is that of unit columns Ŷ = Y (YᵀY)^(-1/2), "balanced", so that
+        λ does not depend on n or the cluster sizes, or the one-hot Y of the "paper". The balanced features of a
+        measurement have a kernel with the largest eigenvalue 1, as that of Ŷ has at most.
         """
         blocks = self.each(partial(_one_hot, scaling), partial(_centred, scaling))
         return np.hstack([np.zeros((len(self.codes), 0)), *blocks])

@@ -48,17 +48,10 @@ class Links:
 class Keep(NamedTuple):
     """Groups of rows that belong together, and which of them belong apart.
 
-    Attributes
-    ----------
-    codes : int array, shape (n,)
-        The group of each row; −1 is a row about which nothing is said.
-    signs : array, shape (c, c)
-        1 for groups of several rows that belong together (on the diagonal), −1 for two groups that belong apart, 0
-        where nothing is said.
-    weight : float
-        μ.
-    pairs : bool
-        Whether rows count only in pairs with others: a few links would otherwise mainly ask for clear clusters.
+    The `codes` (n,) are the group of each row; −1 is a row about which nothing is said. The `signs` (c, c) are 1 for
+    groups of several rows that belong together (on the diagonal), −1 for two groups that belong apart, 0 where nothing
+    is said. The weight is μ. With `pairs`, rows count only in pairs with others: a few links would otherwise mainly ask
+    for clear clusters.
     """
 
     codes: np.ndarray
@@ -76,16 +69,11 @@ class Keep(NamedTuple):
         return np.flatnonzero(self.codes >= 0)
 
     def columns(self, given: Array) -> tuple[Array, Array]:
-        """Columns B and weights s of μ K = B diag(s) Bᵀ, the kernel of what is to be kept.
+        """Columns B and weights s of μ K = B diag(s) Bᵀ, the kernel of what is to be kept; given are indicators (n, c).
 
         The part that what is given explains is removed, so that agreement with it is never rewarded: few rows with
         labels to keep resemble what is given by chance. The largest eigenvalue of K is 1, as that of UUᵀ: with μ = 1,
         what is said about a row counts as much as its cluster.
-
-        Parameters
-        ----------
-        given : array, shape (n, c)
-            Indicator columns of what is given.
         """
         rows, n = self.rows, len(self.codes)
         if not len(rows):

@@ -107,16 +107,10 @@ class Known:
 
 
 def read_given(given: Any, n: int, kind: str = "auto") -> Given:
-    """What is given about n rows.
+    """What is given about n rows, as `altclust.KDAC.fit` takes it.
 
-    Parameters
-    ----------
-    given : None, labels or numbers of shape (n,), several columns of them, a `Known`, or a list with some `Known`
-    n : int
-        Rows of the table.
-    kind : {"auto", "clusterings"}
-        What a column is whose kind is not stated: a measurement, if it has many different numbers, or in any case
-        labels that rows share.
+    A column whose kind is not stated is a measurement if it has many different numbers ("auto"), or in any case labels
+    that rows share ("clusterings").
     """
     found = Given.joined([part.read(n) for part in known_parts(given, kind)], n)
     if kind == "clusterings" and found.measurements:

@@ -23,18 +23,8 @@ def sample_rows(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
 class OwnOrder(NamedTuple):
     """A table in an order of rows and columns that looks random but follows from its values alone.
 
-    The same table in another order gives the same cells and codes, bit by bit, and the same seed.
-
-    Attributes
-    ----------
-    rows : int array, shape (n,)
-        Indices of the rows, in this order.
-    columns : int array, shape (d,)
-    seed : int
-    X : array, shape (n, d)
-        The table in this order, rounded.
-    given : Given
-        In this order: labels numbered as they come, and features rounded.
+    The same table in another order gives the same cells and codes, bit by bit, and the same seed. `rows` and `columns`
+    are the indices in this order, X the table in it, rounded; labels in `given` are numbered as they come.
     """
 
     rows: np.ndarray
@@ -45,15 +35,9 @@ class OwnOrder(NamedTuple):
 
 
 def own_order(X: Array, given: Given) -> OwnOrder:
-    """The rows and the columns in their own order.
+    """The centred rows and the columns in their own order.
 
     Rows that are equal in all columns and in what is given are told apart by counting them.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred rows.
-    given : Given
     """
     X = _rounded(X)
     levels = [one if one.table is None else replace(one, table=_rounded(one.table)) for one in given.levels]

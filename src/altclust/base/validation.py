@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import is_dataclass
 from datetime import date, timedelta
-from numbers import Integral
+from numbers import Integral, Real
 from os import PathLike
 from typing import Any
 
@@ -21,6 +21,11 @@ from sklearn.utils.validation import validate_data
 from .backend import Array, fits_single
 from .errors import FitWarning, InputError, ParameterError, one_line, short_repr
 from .sklearn_compat import Interval, InvalidParameterError, Options, StrOptions, validate_constraints
+
+AUTO = StrOptions({"auto"})
+COUNT = Interval(Integral, 1, None, closed="left")
+WIDTH = Interval(Real, 0, None, closed="neither")
+WEIGHT = Interval(Real, 0, 1e9, closed="both")
 
 DOMINANT = 0.99  # share of the variance from which one column is said to hide the others
 LARGEST = 1e50  # fourth powers of distances stay far from overflow
@@ -64,15 +69,8 @@ def _describe(constraint: Any) -> str:
 def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
     """Convert anything that scikit-learn accepts as a table to finite float64, shape (n, d).
 
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Its feature names and count are set (reset) or compared.
-    X : array, frame or nested list
-    reset : bool
-        True in `fit`, False for new rows.
-    scan : bool
-        False keeps float32 and does not check the entries: the caller does, as `scan_rows` does.
+    The feature names and count of the estimator are set (reset, in `fit`) or compared (new rows). Without a scan,
+    float32 stays, and the entries are not checked: the caller does.
     """
     if isinstance(X, str | PathLike):
         raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
@@ -192,13 +190,7 @@ def warn_of_dominant(centred: np.ndarray, names: Sequence[str] | None) -> None:
 
 
 def centre(X: Array, names: Sequence[str] | None = None) -> tuple[Array, Array]:
-    """X minus its column means, and the means; refuses a table whose rows are all equal.
-
-    Returns
-    -------
-    centred : array, shape (n, d)
-    mean : array, shape (d,)
-    """
+    """X minus its column means, and the means; refuses a table whose rows are all equal."""
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     if constant.all():

@@ -45,34 +45,16 @@ def alternate(
     tol: float = 1e-2,
     callback: RoundCallback | None = None,
 ) -> Alternation:
-    """Algorithm 1 of the paper, without the labels.
+    """Algorithm 1 of the paper, without the labels, from an orthonormal W (r, q) and, if it is known, its U step.
 
     Three things differ from the paper. The accuracy of a W step depends on the last change of W. Convergence is
-    measured on subspaces. And since D is fixed in a W step but not a variable of the objective, the alternation can
-    cycle: when W turns back towards its position two rounds ago, D is updated only in part (a geometric mean), which
-    does not change the fixed points.
+    measured on subspaces: W moves by at most tol, see `altclust.core.solvers.subspace_distance`. For U and for the lag
+    of log D the tolerance is five times as large: where eigenvalues are close, U rotates more than anything that
+    depends on it. And since D is fixed in a W step but not a variable of the objective, the alternation can cycle: when
+    W turns back towards its position two rounds ago, D is updated only in part (a geometric mean), which does not
+    change the fixed points.
 
-    Parameters
-    ----------
-    problem : Problem
-    engine : KernelEngine
-    solver : Solver
-    W : array, shape (r, q)
-        Orthonormal start.
-    embedding : Embedding, optional
-        Start of U, such as that of the spectral start. Default: the U step at W.
-    max_iter : int
-        Limit on the number of rounds.
-    tol : float
-        Converged if W moves by at most this: the root mean square sine of the principal angles, see
-        `altclust.core.solvers.subspace_distance`. For U and for the lag of log D the tolerance is five times as large:
-        where eigenvalues are close, U rotates more than anything that depends on it.
-    callback : callable, optional
-        Called after each round with (round, F, the U step); a true return value stops and keeps the current state.
-
-    Returns
-    -------
-    Alternation
+    The callback gets (round, F, the U step) after each round; a true return value stops and keeps the current state.
     """
     k = problem.n_clusters
     if embedding is None:
@@ -135,22 +117,7 @@ def solve(
     rng: np.random.Generator,
     **limits: Any,
 ) -> Result:
-    """Alternate from W and round U to labels.
-
-    Parameters
-    ----------
-    problem, engine, solver, W, embedding
-        As for `alternate`.
-    rounding : {"kmeans", "cluster_qr"}
-    rng : Generator
-        For the rounding.
-    limits : dict
-        max_iter, tol and callback, as for `alternate`.
-
-    Returns
-    -------
-    Result
-    """
+    """Alternate from W and round U to labels; limits are max_iter, tol and callback of `alternate`."""
     return rounded(problem, engine, alternate(problem, engine, solver, W, embedding, **limits), rounding, rng)
 
 

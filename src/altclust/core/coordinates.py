@@ -18,22 +18,11 @@ from .guess import Guess
 class Coordinates:
     """Rows of a fit: (row − mean − what is given adds to it) times a basis.
 
-    They are the same for the sample that is fitted, for all rows that are labelled, and for new rows.
-
-    Attributes
-    ----------
-    mean : array, shape (d,)
-    effects : tuple of arrays, shape (c + 1, m)
-        What each code of a given column adds to a row; the last row is for unknown codes. Empty if nothing is
-        subtracted.
-    measured : tuple of bool
-        Whether each of these columns is a measurement.
-    guess : Guess or None
-        Guesses what is given about rows of which it is not known.
-    basis : array, shape (m, r), or None
-        Orthogonal columns: the row space, whitened directions, or the directions of a fit. None for the columns.
-    reduction : array, shape (d, m), or None
-        Leading directions of a sparse table, to which rows are reduced first. None if m is d.
+    They are the same for the sample that is fitted, for all rows that are labelled, and for new rows. The `effects`,
+    shape (c + 1, m) each, are what every code of a given column adds to a row, the last row for unknown codes;
+    `measured` says which of these columns are measurements. They are empty if nothing is subtracted. The `basis`, shape
+    (m, r), has orthogonal columns: the row space, whitened directions, or the directions of a fit; None for the
+    columns. `reduction`, shape (d, m), are the leading directions of a sparse table, to which rows are reduced first.
     """
 
     mean: Array

@@ -30,24 +30,9 @@ def descend(
     rounding: str = "kmeans",
     rng: np.random.Generator,
 ) -> Result:
-    """The minimum of f that a solver finds from W.
+    """The minimum of f that a solver finds from an orthonormal W, shape (r, q); f pulls to its anchor, or to W.
 
-    Parameters
-    ----------
-    objective : ReducedObjective
-        It pulls to its anchor, or to W if it has none.
-    W : array, shape (r, q)
-        Orthonormal start.
-    solver : LBFGS
-    callback : callable, optional
-        Called after every step with its number, f and the U step; a true answer stops.
-    rounding : {"kmeans", "cluster_qr"}
-    rng : Generator
-        For landmarks and the rounding.
-
-    Returns
-    -------
-    Result
+    The callback gets the number of every step, f and the U step; a true answer stops.
     """
     anchor = W if objective.anchor is None else objective.anchor
     objective = replace(objective, anchor=anchor if objective.pull else None)

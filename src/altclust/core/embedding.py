@@ -73,23 +73,9 @@ def joint_codes(clusterings: Sequence[np.ndarray], n: int) -> np.ndarray:
 def round_to_labels(
     U: Array, k: int, method: str, rng: np.random.Generator, n_init: int = 10
 ) -> tuple[np.ndarray, Array]:
-    """Labels and centres of the unit rows of U.
+    """Labels and centres (k, k) of the unit rows of U, shape (n, k); a row belongs to the centre nearest to it.
 
-    Parameters
-    ----------
-    U : array, shape (n, k)
-    k : int
-    method : {"kmeans", "cluster_qr"}
-        k-means with several starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
-    rng : Generator
-    n_init : int
-        Starts of k-means.
-
-    Returns
-    -------
-    labels : int array, shape (n,)
-    centres : array, shape (k, k)
-        A row belongs to the centre nearest to it.
+    The method is k-means with several starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
     """
     rows = unit_rows(U)
     if method == "kmeans":
@@ -118,29 +104,13 @@ def nearest(rows: Array, centres: Array) -> np.ndarray:
 class KernelMap:
     """The extension of U to new rows: u(z) = k(z)ᵀ C / √(k(z)ᵀ b) − offset.
 
-    k(z) is the kernel to the landmarks. If all rows are landmarks, b is 1 and the map returns U on them, because
-    U = Q U Λ⁻¹ for the centred kernel Q; if the kernel is approximated, so is the degree k(z)ᵀ b of z, which is at
-    least 1 like that of every row.
-
-    Attributes
-    ----------
-    landmarks : array, shape (r, q)
-        Projected training rows.
-    coefficients : array, shape (r, k)
-        D^(-1/2) U Λ⁻¹, or its counterpart on fewer landmarks.
-    offset : array, shape (k,)
-        The means that centring subtracts.
-    centres : array, shape (k, k)
-        Cluster centres of the unit rows of U.
-    kernel : Gaussian or another Kernel
-    weights : array, shape (r,)
-        b.
-    reach : float
-        The smallest kernel exponent of a training row to its nearest landmark.
-    floor : float
-        Added to every degree.
-    widths : array, shape (r,), or None
-        Local widths of the landmarks, if the kernel has some; a new row has that of the nearest landmark.
+    k(z) is the kernel to the `landmarks` (r, q), which are projected training rows. C are the `coefficients` (r, k),
+    D^(-1/2) U Λ⁻¹ or its counterpart on fewer landmarks, and b the `weights` (r,). If all rows are landmarks, b is 1
+    and the map returns U on them, because U = Q U Λ⁻¹ for the centred kernel Q; if the kernel is approximated, so is
+    the degree k(z)ᵀ b of z, which is at least 1 like that of every row, and to which the `floor` is added. The `offset`
+    (k,) are the means that centring subtracts, the `centres` (k, k) those of the clusters of the unit rows of U.
+    `reach` is the smallest kernel exponent of a training row to its nearest landmark. A kernel with local widths has
+    those of the landmarks in `widths` (r,); a new row has that of the nearest landmark.
     """
 
     landmarks: Array

@@ -16,19 +16,11 @@ LEVEL = 0.05  # of all columns together; others are noise, of which wide tables 
 
 
 def feature_weights(X: Array, labels: np.ndarray, W: Array) -> Array:
-    """The weight of each column in a view, summing to 1, shape (d,).
+    """The weight of each column of centred rows X (n, d) in a view with directions W (d, q), summing to 1, shape (d,).
 
     Proportional to the share of the column's variance between clusters (η², less what chance gives), for columns whose
     F test is significant after Bonferroni's correction. If no column alone tells the clusters apart, as in rings or in
     an exclusive or of two columns, the shares in the directions are used: diag(WWᵀ) times the variance.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred rows.
-    labels : int array, shape (n,)
-    W : array, shape (d, q)
-        Directions.
     """
     return told_weights(between_shares(X, labels), labels, W, np.mean(X**2, axis=0))
 

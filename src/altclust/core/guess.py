@@ -26,12 +26,8 @@ RIDGE = 1e-2  # relative to the mean eigenvalue of their kernel
 class Guess:
     """Linear discriminants for given clusterings, and a smooth function of the row for given measurements.
 
-    Attributes
-    ----------
-    weights, intercepts : tuples of arrays, shapes (c, d) and (c,)
-        One per given clustering: the code of a centred row is where ``weights @ row + intercepts`` is largest.
-    measured : Effect or None
-        Predicts what all given measurements add to a row.
+    For each given clustering there are `weights` (c, d) and `intercepts` (c,): the code of a centred row is where
+    ``weights @ row + intercepts`` is largest. `measured` predicts what all given measurements add to a row.
     """
 
     weights: tuple[Array, ...]
@@ -88,15 +84,7 @@ def _discriminant(X: Array, codes: np.ndarray, sizes: np.ndarray) -> tuple[Array
 
 @dataclass(frozen=True)
 class Effect:
-    """A smooth function of rows: kernel ridge regression on a few of them.
-
-    Attributes
-    ----------
-    landmarks : array, shape (r, d)
-    coefficients : array, shape (r, d)
-    sigma : float
-        Width of the kernel.
-    """
+    """A smooth function of rows: kernel ridge regression on a few of them, the landmarks (r, d)."""
 
     landmarks: Array
     coefficients: Array

@@ -99,26 +99,11 @@ def _check_directions(name: str, array: Array, d: int) -> Array:
 def make_starts(
     problem: Problem, engine: KernelEngine, init: str | Array, choose_q: bool, n_init: int, rng: np.random.Generator
 ) -> tuple[Problem, list[tuple[Array, Embedding | None]]]:
-    """The starts that a fit tries, and the problem, with q from the spectral start if it was not set.
+    """The starts (W, U step or None) that a fit tries, and the problem, with q from the spectral start if choose_q.
 
-    For kernels that are linear in WWᵀ it is the optimum, whatever `init` is.
-
-    Parameters
-    ----------
-    problem : Problem
-    engine : KernelEngine
-    init : {"spectral", "random"} or array of shape (r, q), in the coordinates of the engine's rows
-    choose_q : bool
-        Whether to set q by the largest gap between the eigenvalues of the spectral start, at most k.
-    n_init : int
-        Number of random starts.
-    rng : Generator
-
-    Returns
-    -------
-    problem : Problem
-    starts : list of (W, embedding)
-        The embedding is None if the U step at W is still to be computed.
+    That q is the one at the largest gap between the eigenvalues, at most k. `init` is "spectral", "random" (n_init
+    starts) or an array (r, q) in the coordinates of the engine's rows. For kernels that are linear in WWᵀ the only
+    start is the optimum, whatever `init` is.
     """
     if not choose_q and isinstance(problem.kernel, Linear | Squared) and problem.n_components <= problem.n_clusters:
         return problem, [(linear_optimum(problem, engine), None)]

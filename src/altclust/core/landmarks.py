@@ -16,27 +16,12 @@ PROPOSED = 48  # pivots per draw
 def choose_landmarks(
     Z: Array, kernel: Any, tolerance: float, most: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Landmarks among the rows of Z for a Nyström approximation of the kernel, and its relative trace error.
+    """Landmarks among the projected rows Z (n, q) for a Nyström approximation, and its relative trace error.
 
     Randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2023) draws each pivot with probability proportional to
     the residual diagonal; its accelerated form (Epperly, Tropp and Webber 2024) draws many at once and applies
-    rejection sampling to them in turn, which gives the same distribution of pivots with matrix products.
-
-    Parameters
-    ----------
-    Z : array, shape (n, q)
-        Projected rows.
-    kernel : Gaussian, or another positive semidefinite kernel
-    tolerance : float
-        Relative trace error at which to stop.
-    most : int
-        Limit on the number of landmarks.
-    rng : Generator
-
-    Returns
-    -------
-    pivots : int array, shape (r,)
-    error : float
+    rejection sampling to them in turn, which gives the same distribution of pivots with matrix products. It stops at
+    the tolerance of the error, or at so many landmarks.
     """
     n = len(Z)
     most = min(most, n)

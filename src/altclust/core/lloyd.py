@@ -20,15 +20,9 @@ class Partitions(NamedTuple):
 
 
 def lloyd(Z: Array, k: int, rng: np.random.Generator, labels: np.ndarray | None = None) -> Partitions:
-    """k-means from labels, or from seeds that lie far apart (Arthur and Vassilvitskii 2007), for each table of rows.
+    """k-means of each table of rows Z (s, n, q), from labels (s, n) or from seeds that lie far apart.
 
-    Parameters
-    ----------
-    Z : array, shape (s, n, q)
-        The rows of each start.
-    k : int
-    rng : Generator
-    labels : int array, shape (s, n), optional
+    The seeds are those of Arthur and Vassilvitskii (2007).
     """
     centres = _seeds(Z, k, rng) if labels is None else _means(Z, labels, np.zeros((len(Z), k, Z.shape[2])))
     for _ in range(ROUNDS):

@@ -123,16 +123,7 @@ class KernelObjective:
 
 @dataclass(frozen=True)
 class Problem:
-    """KDAC: maximise HSIC(XW, U) − λ HSIC(XW, Y) over orthonormal W and U; an engine owns X and Y.
-
-    Attributes
-    ----------
-    n_clusters, n_components : int
-        k and q.
-    novelty_weight : float
-        λ.
-    kernel : Gaussian, or another `altclust.core.kernel_family.Kernel`
-    """
+    """KDAC: maximise HSIC(XW, U) − λ HSIC(XW, Y) over orthonormal W and U; an engine owns X and Y."""
 
     n_clusters: int
     n_components: int
@@ -176,22 +167,11 @@ def coordinates(X: Array, whitening: float = 0.0, subspace: Array | None = None)
 
 
 def whiten(X: Array, power: float) -> tuple[Array, Array]:
-    """Centred rows in principal directions, divided by their standard deviations to a power.
+    """Centred rows in principal directions, over their standard deviations to a power, and that basis.
 
     With power 1 all directions vary equally, so that one that dwarfs the others cannot hide them, but noise counts as
-    much as the rest: then only directions are kept for which there are enough rows.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    power : float
-        Between 0 and 1.
-
-    Returns
-    -------
-    rows : array, shape (n, r)
-    basis : array, shape (d, r)
-        Orthogonal columns that are not of unit length: rows = X @ basis.
+    much as the rest: then only directions are kept for which there are enough rows. The columns of the basis, shape (d,
+    r), are orthogonal, but not of unit length.
     """
     n = len(X)
     _, singular, Vt = svd(X, full_matrices=False)
@@ -202,23 +182,11 @@ def whiten(X: Array, power: float) -> tuple[Array, Array]:
 
 
 def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
-    """Centred rows in an orthonormal basis of their row space, if that has fewer columns than the table.
+    """Centred rows in an orthonormal basis (d, r) of their row space, and the basis; X and None if r = d.
 
     Φ = XᵀMX is zero outside the row space of X: a direction there carries no information, yet its eigenvalue 0 may be
-    the smallest. Restricting to the row space excludes such directions and keeps time linear in d.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred.
-    tolerance : float
-        Directions with singular values below this share of the largest are dropped.
-
-    Returns
-    -------
-    rows : array, shape (n, r)
-    basis : array, shape (d, r), or None
-        None if r = d: the rows are returned unchanged.
+    the smallest. Restricting to the row space excludes such directions and keeps time linear in d. Directions with
+    singular values below the tolerance, a share of the largest, are dropped.
     """
     n, d = X.shape
     if d >= n:

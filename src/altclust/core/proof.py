@@ -36,22 +36,10 @@ TINY, NEWTON_STEPS = 1e-13, 20  # the residual that is wanted, and steps towards
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved about W.
+    """What was proved about W, or why nothing, in a sentence.
 
-    Attributes
-    ----------
-    proved : bool
-        Whether there is a strict local minimum in the ball.
-    reason : str
-        The theorem in a sentence, or why there is none.
-    radius : float
-        Within it of the minimum there is no other stationary point; as the Frobenius norm of tangents of angles.
-    distance : float
-        From W to the minimum, at most.
-    curvature : float
-        μ, a lower bound.
-    eigengap : float
-        A lower bound of Φ's eigengap.
+    Within `radius` of the minimum there is no other stationary point, as the Frobenius norm of tangents of angles; W is
+    at most at `distance` from it. `curvature` (μ) and `eigengap` (of Φ) are lower bounds.
     """
 
     proved: bool
@@ -63,17 +51,9 @@ class Proof:
 
 
 def prove(X: Array, sigma: float, gamma: Gamma, W: Array) -> Proof:
-    """Prove or refuse that F has a strict local minimum near W.
+    """Prove or refuse that F with these fixed weights has a strict local minimum near W, shape (d, q).
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    sigma : float
-        The width of the Gaussian kernel.
-    gamma : Gamma
-        The weights, fixed.
-    W : array, shape (d, q)
-        Newton steps make its gradient smaller first: the ball is around the result.
+    Newton steps make the gradient smaller first: the ball is around their result.
     """
     if W.shape[0] == W.shape[1]:
         return Proof(False, "Nothing to prove: W spans all columns.")

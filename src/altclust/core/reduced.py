@@ -62,29 +62,12 @@ class Point(NamedTuple):
 
 @dataclass
 class ReducedObjective:
-    """f over rows in memory; through landmarks if few are enough for the kernel, and exact otherwise.
+    """f over centred rows X (n, d) in memory; through landmarks if few are enough for the kernel, and exact otherwise.
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred rows.
-    given : array, shape (n, c)
-        Centred indicator columns Ŷ.
-    kernel : Gaussian
-    n_clusters : int
-        k.
-    novelty_weight : float
-        λ.
-    floor : float
-    anchor : array, shape (d, q), or None
-        Directions to stay close to: −pull ‖anchorᵀW‖² / q is added to f.
-    pull : float
-    rough : bool
-        Whether a few landmarks are enough whatever they leave out, as in a search among many starts.
-    landmarks : int array or None
-        Rows; None computes the exact kernel.
-    keep : tuple of arrays, shapes (n, m) and (m,), or None
-        Centred columns B and weights s of what the view should agree with: −Σ s_j b_jᵀQb_j is added to f.
+    `given` (n, c) are the centred indicator columns Ŷ. With an `anchor` (d, q), −pull ‖anchorᵀW‖² / q is added to f, to
+    stay close to it; with `keep`, centred columns B (n, m) and weights s (m,) of what the view should agree with, it is
+    −Σ s_j b_jᵀQb_j. A `rough` objective is content with a few landmarks whatever they leave out, as in a search among
+    many starts.
     """
 
     X: Array

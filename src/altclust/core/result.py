@@ -15,30 +15,14 @@ from .solvers import Status
 
 @dataclass(frozen=True)
 class Result:
-    """The result of the alternation.
+    """The result of an alternation or a descent.
 
-    Attributes
-    ----------
-    labels : int array, shape (n,)
-    X : array, shape (m, r)
-        The rows that W was found on: all n, or some of them where that needs all pairs of rows.
-    W : array, shape (r, q)
-        Orthonormal, in the coordinates of the problem; columns in descending order of the variance along them.
-    kernel_map : KernelMap
-        Extends U and the labels to new projected rows.
-    values : array, shape (k,)
-        Eigenvalues of the U step; their sum is the cluster quality HSIC(XW, U).
-    cost : float
-        −HSIC(XW, U) + λ HSIC(XW, Y).
-    gamma : Gamma
-        The weights of the last W problem on the rows X, which W solves; the certificate refers to this problem.
-    history : dict of arrays, shape (n_iter,)
-        F, first-order residual, change of W, change of U and solver iterations per round.
-    status : Status
-    error : float
-        Share of the kernel's trace that landmarks left out.
-    objective : ReducedObjective or None
-        The objective that W minimises, if U and D were eliminated; None after an alternation.
+    `X` (m, r) are the rows that W (r, q) was found on: all n, or some of them where that needs all pairs of rows. W is
+    orthonormal, with columns in descending order of the variance along them. `values` are the eigenvalues of the U
+    step, `cost` is −HSIC(XW, U) + λ HSIC(XW, Y). `gamma` are the weights of the last W problem on X, to which the
+    certificate refers. `history` has F, first-order residual, change of W, change of U and solver iterations per round.
+    `error` is the share of the kernel's trace that landmarks left out, and `objective` what W minimises, if U and D
+    were eliminated.
     """
 
     labels: np.ndarray

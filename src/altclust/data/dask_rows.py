@@ -32,18 +32,11 @@ class ClusterLost(RuntimeError):
 
 
 class DaskRows:
-    """Rows of a Dask array, in blocks of whole rows.
+    """Rows of a Dask array, in blocks of whole rows; the codes of what is given are a Dask array in the same blocks.
 
     A pass is a pure function of a block and of small arguments, so a block that is lost with its worker is computed
     again on another. Lazy arrays stay lazy: persist the array if it fits into the memory of the workers, otherwise
     every pass computes it again.
-
-    Parameters
-    ----------
-    X : dask.array.Array, shape (n, d)
-    given : Given
-        Its codes are a Dask array in the blocks of X.
-    columns : list of str, optional
     """
 
     most_clusters = 10_000  # limit on distinct labels

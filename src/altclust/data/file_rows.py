@@ -19,16 +19,7 @@ from .rows import CHANGED, ArrayRows, as_floats
 
 
 class FileRows(ArrayRows):
-    """Base class of rows in files, which must not change after they were opened.
-
-    Parameters
-    ----------
-    path : path
-    n, d : int
-        Numbers of rows and columns.
-    stamp : tuple
-        The value of `stamp_of` before the file was opened.
-    """
+    """Base class of rows in files, which must not change after they were opened, when their stamp was taken."""
 
     def __init__(self, path: Path, n: int, d: int, stamp: tuple[int, ...]) -> None:
         self.path, self.n, self.d, self._stamp = path, n, d, stamp
@@ -75,12 +66,7 @@ def stamp_of(path: Path) -> tuple[int, ...]:
 
 
 class NpyRows(FileRows):
-    """Rows of an .npy file.
-
-    Parameters
-    ----------
-    path : path
-    """
+    """Rows of an .npy file."""
 
     def __init__(self, path: Path) -> None:
         stamp = stamp_of(path)
@@ -118,14 +104,7 @@ class NpyRows(FileRows):
 
 
 class ParquetRows(FileRows):
-    """Rows of a Parquet file, one row group at a time.
-
-    Parameters
-    ----------
-    path : path
-    columns : list of str, optional
-        Numeric columns. Default: all.
-    """
+    """Rows of a Parquet file, one row group at a time; of these columns, or of all."""
 
     def __init__(self, path: Path, columns: list[str] | None = None) -> None:
         from pyarrow.parquet import ParquetFile

@@ -55,15 +55,7 @@ def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
-    """X as `Rows`; its columns are stored on the estimator (reset) or compared with those of the fit.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-    X : table, or anything that `open_rows` accepts
-    reset : bool
-        True in `fit`, False for new rows.
-    """
+    """X as `Rows`; its columns are stored on the estimator (reset, in `fit`) or compared with those of the fit."""
     rows = open_rows(X)
     if rows is None:
         return ArrayRows(check_rows(estimator, X, reset=reset, scan=False))

@@ -32,14 +32,9 @@ Sums = tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class BlockOptions:
-    """How rows in memory or in a file are split into tasks for threads.
+    """How rows in memory or in a file are split into tasks for threads (None: one per processor).
 
-    Attributes
-    ----------
-    task : int
-        Rows per task; sums do not depend on the number of threads.
-    threads : int or None
-        None: one per processor.
+    Sums do not depend on the number of threads.
     """
 
     task: int = 2 * STEP
@@ -102,13 +97,7 @@ def rows_of(function: Callable[..., Any], X: Any, codes: Any, args: tuple, step:
 
 
 class ArrayRows:
-    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, processed by several threads.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    given : Given, optional
-    """
+    """Rows of an array in memory (numpy, torch) or in a memory-mapped file, processed by several threads."""
 
     columns: list[str] | None = None
     blocks = BlockOptions()

@@ -18,23 +18,10 @@ from .rows import Rows
 
 
 def given_effects(rows: Rows, shift: Array, names: Sequence[str] | None = None) -> list[Array]:
-    """The effect of each code of what is given on a row, from all rows in one pass.
+    """The effect (size + 1, d) of each code of every given column on a row, from all rows in one pass.
 
-    Refuses values that are not finite or too large.
-
-    Parameters
-    ----------
-    rows : Rows
-        With what is given about them.
-    shift : array, shape (d,)
-        A row near the others, subtracted for numerical accuracy.
-    names : sequence of str, optional
-        Column names for messages.
-
-    Returns
-    -------
-    list of arrays, shape (size + 1, d)
-        One for each given column; the last row, of unknown codes, is zero.
+    The last row, of unknown codes, is zero. The shift, a row near the others, is subtracted for numerical accuracy.
+    Values that are not finite or too large are refused.
     """
     levels = rows.given.levels
     total, squares, sums, pairs = rows.total(_sums, shift, [(one.size, one.table) for one in levels])

@@ -40,38 +40,13 @@ class FittedView:
     An estimator publishes and saves every field that is not private, under its name with an underscore. Saved numbers
     and text are checked by type, arrays by shape. See `altclust.KDAC` for their meaning.
 
-    Attributes
-    ----------
-    coordinates : Coordinates
-        From raw rows to their projections on the directions of the view.
-    kernel_map : KernelMap
-        From projected rows to labels.
-    levels : tuple of Levels
-        What the codes of each given column mean.
-    search : SearchSpec or None
-        The search, to repeat it on other rows; None in a loaded model.
-    rows : array, shape (n, d), or None
-        The centred rows of `search` in all columns, those that the search left aside too.
-    source : str
-        Where its start came from, to find it again in other rows.
-    searched_labels, places : int arrays or None
-        The labels of the rows of `search`, and their places in the table.
-    certify : callable or None
-        Computes the certificate from the rows.
-    certificate : Certificate or None
-    significance : Significance or None
-    columns : tuple of str
-        The columns that tell its clusters apart, most telling first.
-    number : int
-        Its place in a sequence of views, from 1: its p-value is corrected for the views before it.
-    variants : tuple of int
-        The other numbers of clusters with which it is nearly as clear.
-    fit_variant : callable or None
-        Fits the view with another number of clusters, from the rows.
-    find_rule : callable or None
-        Finds the columns that reproduce labels which equal rows share.
-    middles : Rows or None
-        The rows whose clusters are the labels, if they are not those of the fit.
+    Of the private ones, `coordinates` map raw rows to their projections, and `kernel_map` those to labels. `search` and
+    `source`, where its start came from, find it again in other rows: `rows` are those of the search in all columns,
+    those that it left aside too, `searched_labels` their labels, and `places` their places in the table. `columns` tell
+    its clusters apart, most telling first; `rule` says which reproduce them, and find_rule which reproduce labels that
+    equal rows share. The p-value is corrected for the views before `number`. `variants` are other numbers of clusters
+    with which it is nearly as clear. `middles` are the rows whose clusters are the labels, if they are not those of the
+    fit. A loaded model has no rows, and none of the functions that need them.
     """
 
     labels: Any
@@ -179,11 +154,6 @@ class FittedView:
         Values of columns with few values are drawn for the fit, within their levels. In the middle of them, rows that
         are equal, also in what is given, are in one cluster. Labels stay as they are if a cluster would become so small
         that the search would have taken it for outliers.
-
-        Parameters
-        ----------
-        middles : Rows or None
-            The rows of the fit, in the middle of their levels, with the codes of what is given.
         """
         if middles is None:
             return self

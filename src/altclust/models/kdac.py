@@ -45,10 +45,10 @@ from ..search.significance import AssessOptions, Significance
 from .display import card, printed, rows_to_show
 from .fit_view import fit_view, settings_of
 from .fitted_view import FittedView
+from .row_copies import Repeated
 from .saving import load_kdac, save_kdac
 from .sparse_rows import check_sparse
 from .views import MOST, View, Views, find_views
-from .weighting import Repeated
 
 REMEDIES = {
     Status.STALLED: "choose a larger sigma",

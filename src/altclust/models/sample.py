@@ -32,24 +32,9 @@ SURE = 0.95  # probability with which the search sees a cluster that counts as v
 class Sample:
     """A table where it is, and a random sample of its rows in memory; all of them if they are few.
 
-    Attributes
-    ----------
-    rows : Rows
-        All rows, with what is given about them.
-    names : sequence of str, or None
-        Names of the columns.
-    places : int array, shape (m,)
-        The rows of the sample, ascending.
-    mean : array, shape (d,)
-        Of the sample.
-    centred : array, shape (m, d)
-        The sample minus its mean.
-    given : Given
-        About the sample.
-    effects : list of arrays, shape (c + 1, d)
-        What each code of the given columns adds to a row, from all rows.
-    keep, originals : Keep, and DataFrame with m rows, or None
-        As in `altclust.KDAC.fit`, about the sample.
+    `places` (m,) are the rows of the sample, ascending, and `centred` (m, d) the sample minus its own mean. The
+    `effects`, shape (c + 1, d) each, are what every code of the given columns adds to a row, from all rows. `given`,
+    `keep` and `originals` are those of `altclust.KDAC.fit`, about the sample.
     """
 
     rows: Rows

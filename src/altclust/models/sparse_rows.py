@@ -45,18 +45,9 @@ def check_sparse(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 @dataclass(frozen=True)
 class Reduced:
-    """Sparse rows in their leading principal directions.
+    """Sparse rows X (n, d) in their leading principal directions: `rows` (n, m) in the orthonormal `basis` (d, m).
 
-    Attributes
-    ----------
-    X : CSR array, shape (n, d)
-    mean : array, shape (d,)
-    basis : array, shape (d, m)
-        Orthonormal directions.
-    rows : array, shape (n, m)
-        The centred rows in these directions.
-    share : float
-        The share of the variance in these directions.
+    `share` is the share of the variance in these directions.
     """
 
     X: Any

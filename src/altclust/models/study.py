@@ -34,27 +34,11 @@ ROLES = {"given": "given", "keep": "to agree with", "ids": "row names"}  # what 
 
 @dataclass(frozen=True)
 class Study:
-    """A table, how it becomes numbers, and what is given about its rows.
+    """A table, how it becomes numbers, and what is given about its rows: labels as text, measurements as numbers.
 
-    Attributes
-    ----------
-    frame : DataFrame
-    recipe : Recipe
-        How it becomes numbers.
-    given : DataFrame or None
-        Labels as text, None where unknown; measurements as numbers.
-    ids : Series or None
-        The rows' names.
-    keep : Series, labels, Links or None
-        What the clusters should agree with.
-    kept : tuple of str
-        The column that it comes from, if it is one.
-    name : str
-        Of the table.
-    notes : tuple of str
-        What was noticed when it was read, one sentence each.
-    first : int array, shape (n,), or None
-        The clustering that was found first, if nothing was given; then it is what is given.
+    `keep` is what the clusters should agree with, `kept` the column that it comes from, if it is one. The `notes` are
+    what was noticed when the table was read, one sentence each. `first` (n,) is the clustering that was found first, if
+    nothing was given; then it is what is given.
     """
 
     frame: pd.DataFrame
@@ -112,18 +96,10 @@ class Study:
         most: int = MOST,
         test: Callable[[KDAC], Significance | None] | None = None,
     ) -> Iterator[View]:
-        """Find the views one after the other; each is passed on when it is found, and again when it has been tested.
+        """Find the views one after the other, with the parameters of a model; the first may be known.
 
-        Parameters
-        ----------
-        model : KDAC
-            The parameters.
-        first : View, optional
-            The first view, if it is known.
-        most : int
-            Limit on the number of views.
-        test : callable, optional
-            Tests a fitted view; None if that was cancelled. Default: `tested`.
+        Each is passed on when it is found, and again when it has been tested; `test` returns None if that was
+        cancelled.
         """
 
         def fit(before: list[View]) -> KDAC:
@@ -142,18 +118,10 @@ class Study:
     def summary(
         self, model: KDAC, before: Sequence[np.ndarray] = (), known: pd.DataFrame | None = None, **more: Any
     ) -> dict[str, Any]:
-        """The content of the report on a view, as plain values.
+        """The content of the report on a fitted view, as plain values.
 
-        Parameters
-        ----------
-        model : KDAC
-            Fitted to the view.
-        before : sequence of int arrays, shape (n,)
-            The labels of the views before it.
-        known : DataFrame, optional
-            What the view differs from; found from those before it if left out.
-        more : dict
-            Fields of `altclust.report.Shown`.
+        Before are the labels of the views before it; known is what it differs from, by default what is given and these.
+        More are fields of `altclust.report.Shown`.
         """
         shown = {
             "values": self.values,
@@ -187,21 +155,10 @@ def read_study(
     keep: Any = None,
     ids: str | None = None,
 ) -> Study:
-    """Decide how a table is read.
+    """Decide how a table is read: what `altclust.find`, the command line and the page let people choose.
 
-    Parameters
-    ----------
-    encoder : TableEncoder
-        How it is to be read: what `altclust.find`, the command line and the page let people choose.
-    frame : DataFrame
-    given : sequence of str
-        Its columns with known clusters or measurements.
-    more : DataFrame, optional
-        Known clusters and measurements that are not in the table, with a row for each of its rows.
-    keep : str, labels, or `altclust.Links`, optional
-        What the clusters should agree with, or the column with it.
-    ids : str, optional
-        The column with row names.
+    Given are columns with known clusters or measurements, more those that are not in the table, with a row for each of
+    its rows. Keep is what the clusters should agree with, or the column with it.
     """
     given, kept = list(dict.fromkeys(given)), (keep,) if isinstance(keep, str) else ()
     named = [("given", name) for name in given] + [("keep", name) for name in kept]
@@ -233,15 +190,7 @@ def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarra
 def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
     """The columns of a table that had no part in a model, and which cells of the others are empty; None if neither.
 
-    Parameters
-    ----------
-    model : KDAC
-        Fitted to the numbers that the recipe made.
-    frame : DataFrame
-        The table.
-    recipe : Recipe
-    known : iterable of str
-        The columns that were given, or that name rows.
+    Known are those that were given, or that name rows.
     """
     aside = model.left_aside()
     others = other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])

@@ -42,10 +42,7 @@ class Worker:
     def ask(self, function: Callable[..., Any], *args: Any, timeout: float, cancelled: Callable[[], bool]) -> Any:
         """Call a function of this package in the worker and return its result.
 
-        Raises
-        ------
-        TooLate, Ended, Cancelled
-            The process has been ended.
+        After `TooLate`, `Ended` and `Cancelled` the process has been ended.
         """
         if cancelled():
             raise Cancelled

@@ -71,24 +71,11 @@ def authors_loop(
     seed: int = 0,
     cancel: Callable[[], bool] = lambda: False,
 ) -> AuthorsResult:
-    """Run ISM or SM as the authors' program does.
+    """Run ISM or SM as the authors' program does, until cancel() after a round is true.
 
-    Parameters
-    ----------
-    task : Task
-    method : {"ISM", "SM"}
-        ISM: at most 10 unguarded steps per round. SM: a Cayley curve, step 2 shrunk by 0.2 until the cost falls at
-        all, at most 200 steps per round; the next U is made at the last point that was tried.
-    init : {"SI", "RI"}
-        SI: W = 0, from which the first step of ISM gives the spectral start; SM starts from the spectral start.
-    seed : int
-        Seed of the random start and the rounding.
-    cancel : callable
-        Called after each round; a true return value ends the loop.
-
-    Returns
-    -------
-    AuthorsResult
+    ISM: at most 10 unguarded steps per round. SM: a Cayley curve, step 2 shrunk by 0.2 until the cost falls at all, at
+    most 200 steps per round; the next U is made at the last point that was tried. The start SI is W = 0, from which the
+    first step of ISM gives the spectral start; SM starts from the spectral start. RI is random.
     """
     problem, engine = authors_problem(task)
     d, q = engine.X.shape[1], problem.n_components

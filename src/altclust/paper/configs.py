@@ -26,18 +26,9 @@ from ..search.settings import Settings
 
 @dataclass(frozen=True)
 class Task:
-    """One row block of Table 1.
+    """One row block of Table 1, preprocessed as the authors' scripts do; λ is in the paper's scaling of Y.
 
-    Attributes
-    ----------
-    name : str
-    X : array, shape (n, d)
-        Preprocessed as the authors' scripts do.
-    given : int array, shape (n,)
-    alternative : int array, shape (n,), or None
-        The true alternative; Flower has none.
-    n_clusters, n_components, sigma, novelty_weight :
-        k, q, σ and λ, the latter in the paper's scaling of Y.
+    The alternative is the true one; Flower has none.
     """
 
     name: str

@@ -20,17 +20,9 @@ class _TimeIsUp(Exception):
 
 @dataclass(frozen=True)
 class Timed:
-    """Any solver with a deadline, checked at every evaluation of F; the solver itself is not changed.
+    """Any solver with a deadline on `time.monotonic`, checked at every evaluation of F; the solver is not changed.
 
     One W step of DG can take minutes, so it is not enough to check after each round.
-
-    Parameters
-    ----------
-    solver : Solver
-    deadline : float
-        In seconds, on the clock `time.monotonic`.
-    tol : float
-        Passed on to the solver.
     """
 
     solver: Solver[Objective]

@@ -42,14 +42,7 @@ class Figure:
 
 @cache
 def printed() -> dict[tuple[str, str, str], dict[str, Figure]]:
-    """Every printed row by (set, method, init); a row has one figure per measure.
-
-    Examples
-    --------
-    >>> from altclust.paper.expected import printed
-    >>> str(printed()["WebKB", "ISM", "RI"]["nmi"])
-    '0.29 ± 0.07'
-    """
+    """Every printed row by (set, method, init); a row has one figure per measure."""
     # Floats stay text, so that "2.0" and "2" keep the number of digits that was printed.
     text = files(__package__).joinpath("expected.toml").read_text(encoding="utf-8")
     rows = {}
@@ -67,14 +60,7 @@ def _figure(value: object) -> Figure:
 
 
 def agrees(measure: str, ours: float, figure: Figure) -> bool:
-    """Whether our value agrees with the printed one, by `RULE`.
-
-    Examples
-    --------
-    >>> from altclust.paper.expected import Figure, agrees
-    >>> agrees("nmi", 0.567, Figure("0.57")), agrees("nmi", 0.54, Figure("0.57")), agrees("cost", 19.503, Figure("20"))
-    (True, False, True)
-    """
+    """Whether our value agrees with the printed one, by `RULE`."""
     if measure == "time":
         return False
     allowed = RELATIVE * abs(figure.value) if measure == "cost" else ABSOLUTE

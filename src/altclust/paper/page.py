@@ -47,28 +47,7 @@ _NUMBER = re.compile(r"^[-−+]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+)?( ✓| %)?$|^�
 
 
 def build_page(title: str, sections: Sequence[Section], introduction: str = "") -> str:
-    """One HTML page with a section for each of `sections`.
-
-    Parameters
-    ----------
-    title : str
-    sections : sequence of Section
-        With more than one, the page begins with links to them.
-    introduction : str
-        A paragraph below the title.
-
-    Returns
-    -------
-    str
-        The page, with pictures embedded as base64.
-
-    Examples
-    --------
-    >>> from altclust.paper.page import build_page
-    >>> from altclust.paper.section import Section
-    >>> "1 &lt; 2" in build_page("Small", [Section("a", "A", "1 < 2")])
-    True
-    """
+    """One HTML page with a section for each of `sections`, and links to them; pictures are embedded."""
     links = "".join(f'<li><a href="#{escape(s.name)}">{escape(s.title)}</a></li>' for s in sections)
     navigation = f"<nav><ul>{links}</ul></nav>" if len(sections) > 1 else ""
     lead = f"<p>{escape(introduction)}</p>" if introduction else ""

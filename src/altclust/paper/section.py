@@ -10,23 +10,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Section:
-    """One table or figure, reproduced.
+    """One table or figure, reproduced, under its name on the command line.
 
-    Attributes
-    ----------
-    name : str
-        The name on the command line, such as "figure3".
-    title : str
-    caption : str
-        A description in a few sentences.
-    pictures : sequence of Path
-        PNG files.
-    columns : sequence of str
-        Header of the table; empty if there is none.
-    rows : sequence of sequences
-        Cells as strings or numbers.
-    figures : dict
-        All numbers, JSON-serialisable, as written to ``<name>.json``.
+    `columns` and `rows` are its table, `figures` all numbers as written to ``<name>.json``.
     """
 
     name: str

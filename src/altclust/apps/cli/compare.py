@@ -14,8 +14,8 @@ from rich.table import Table
 
 from ...base.given import Given
 from ...base.known import read_given
-from ...models.comparison import METHODS, Comparison
-from ...models.comparison import compare as run
+from ...comparison import METHODS, Comparison, named_methods
+from ...comparison import compare as run
 from ...report import render_comparison
 from ...tables.known import measured
 from .files import claim, writing
@@ -58,12 +58,11 @@ def compare(
             task.study.X,
             task.study.given,
             counts=task.study.recipe.counts(task.table.frame),
-            methods=wanted,
+            methods=named_methods(wanted, options.seed),
             n_clusters=clusters,
             timeout=timeout,
             n_jobs=options.jobs or os.cpu_count() or 1,
             progress=bar.update,
-            random_state=options.seed,
         )
         early = bar.interrupted
         bar.write()

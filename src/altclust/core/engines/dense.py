@@ -24,19 +24,11 @@ class _Memory:
 
 
 class DenseEngine:
-    """K(XW) as one matrix.
+    """K(XW) as one matrix, for centred rows X (n, d) and centred indicators (n, c) of what is given.
 
     K of the last W and Ψ of the last W and γ are cached: a line search computes the value at a point, and the solver
     then Φ and Hessian products at the same point; the exponentials are the most expensive part. n x n arrays are
     reused, because allocating memory costs more than the arithmetic that fills it.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred rows.
-    kernel : Gaussian
-    given : array, shape (n, c), optional
-        Centred indicators of what is given, see `altclust.base.given.Given`.
     """
 
     def __init__(self, X: Array, kernel: Gaussian, given: Array | None = None) -> None:

@@ -14,17 +14,9 @@ from ..problem import Embedding, Gamma, no_columns, tall_weights
 
 
 class FamilyEngine:
-    """Sums over all pairs of rows with f(β), f′ and f″, see `altclust.core.kernel_family`.
+    """Sums over all pairs of centred rows X (n, d) with f(β), f′ and f″, see `altclust.core.kernel_family`.
 
     A kernel without positive values has no degrees: they count as 1, and U are eigenvectors of HKH.
-
-    Parameters
-    ----------
-    X : array, shape (n, d)
-        Centred rows.
-    kernel : Kernel
-    given : array, shape (n, c), optional
-        Centred indicators of what is given.
     """
 
     def __init__(self, X: Array, kernel: Kernel, given: Array | None = None) -> None:

@@ -40,28 +40,13 @@ def fix_signs(V: Array) -> Array:
 
 
 def smallest_eigenvectors(A: Array, q: int, *, start: Array | None = None, method: str = "auto") -> tuple[Array, Array]:
-    """The q eigenvectors of a symmetric matrix with the smallest eigenvalues, eig_min in the paper.
+    """The q smallest eigenvalues, ascending, and eigenvectors (d, q) of a symmetric matrix: eig_min in the paper.
 
-    Parameters
-    ----------
-    A : array, shape (d, d)
-        Symmetric.
-    q : int
-        Number of eigenvectors.
-    start : array, shape (d, q), optional
-        Start of the iterative methods, such as the last W.
-    method : {"auto", "full", "subset", "lobpcg", "power"}
-        LAPACK for all eigenvectors or only the wanted ones, LOBPCG, or the coordinate-wise power method of Lei,
-        Zhong and Dhillon (2016), which the paper proposes for many columns. "auto" is LAPACK's subset below
-        600 columns and LOBPCG from a start above: ``benchmarks/eigen.py`` measured 0.5 against 1.9 ms at 128
-        columns, 9 against 2 at 512 and 500 against 40 at 2048, while the power method took 377 ms at 512.
-
-    Returns
-    -------
-    values : array, shape (q,)
-        Ascending.
-    vectors : array, shape (d, q)
-        Orthonormal, signs fixed by their entry of largest modulus.
+    The methods are LAPACK for all eigenvectors ("full") or only the wanted ones ("subset"), LOBPCG, or the
+    coordinate-wise power method of Lei, Zhong and Dhillon (2016), which the paper proposes for many columns; the last
+    two begin with `start` (d, q), such as the last W. "auto" is LAPACK's subset below 600 columns and LOBPCG from a
+    start above: ``benchmarks/eigen.py`` measured 0.5 against 1.9 ms at 128 columns, 9 against 2 at 512 and 500 against
+    40 at 2048, while the power method took 377 ms at 512. Signs are fixed by the entry of largest modulus.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}.")
@@ -139,28 +124,13 @@ def _start_block(d: int, q: int, start: Array | None) -> Array:
 
 
 def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[Array, Array]:
-    """The k leading eigenvectors of the symmetric kernel matrix Q of the U step.
+    """The k leading eigenvalues, descending, and eigenvectors of the symmetric Q ≤ I of the U step.
 
-    Well separated clusters make the leading eigenvalues equal, and single-vector Lanczos (ARPACK) then silently
-    returns wrong eigenvectors: it missed copies in a third of such trials. A small σ makes them crowd below 1, where
-    Krylov spaces of Q converge very slowly. So three methods are tried in turn: a block Krylov space of Q; one of
-    (pole − Q)⁻¹ with a pole just above the spectrum, which separates close eigenvalues for one Cholesky factorisation
-    (a fifth of LAPACK's cost); and LAPACK.
-
-    Parameters
-    ----------
-    Q : array, shape (n, n)
-        Symmetric, with eigenvalues of at most 1.
-    k : int
-        Number of eigenvectors; at most n are returned.
-    start : array, shape (n, k), optional
-        The last U.
-
-    Returns
-    -------
-    values : array, shape (k,)
-        Descending.
-    vectors : array, shape (n, k)
+    Well separated clusters make the leading eigenvalues equal, and single-vector Lanczos (ARPACK) then silently returns
+    wrong eigenvectors: it missed copies in a third of such trials. A small σ makes them crowd below 1, where Krylov
+    spaces of Q converge very slowly. So three methods are tried in turn: a block Krylov space of Q, from the last U if
+    there is one; one of (pole − Q)⁻¹ with a pole just above the spectrum, which separates close eigenvalues for one
+    Cholesky factorisation (a fifth of LAPACK's cost); and LAPACK.
     """
     n = len(Q)
     k = min(k, n)
@@ -178,20 +148,11 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
 def follow_eigenvectors(
     apply: Callable[[Array], Array], whole: Callable[[], Array], n: int, k: int, around: Array | None
 ) -> tuple[Array, Array]:
-    """The k leading eigenvalues of a numpy matrix that changes in small steps, and vectors that begin with theirs.
+    """The k leading eigenvalues of a numpy matrix Q that changes in small steps, and vectors that begin with theirs.
 
-    Where eigenvalues are close, a restarted Krylov space that starts with the last vectors needs a third of the time of
-    `leading_eigenvectors`: products instead of a factorisation.
-
-    Parameters
-    ----------
-    apply : callable
-        B -> Q B.
-    whole : callable
-        Q itself, for few rows and where the products do not converge.
-    n, k : int
-    around : array, shape (n, m), or None
-        The vectors that were returned last time.
+    Where eigenvalues are close, a restarted Krylov space that starts with the vectors that were returned last time
+    (around) needs a third of the time of `leading_eigenvectors`: products (apply is B -> Q B) instead of a
+    factorisation. Q itself, whole(), is for few rows and where the products do not converge.
     """
     if n <= max(FEW, 25 * (k + GUARDS)):
         return leading_eigenvectors(whole(), k)

@@ -21,21 +21,7 @@ class Ritz(NamedTuple):
 
 
 def ritz(apply: Callable[[Array], Array], basis: Array, k: int) -> Ritz:
-    """The leading Ritz pairs of the symmetric Q on the span of an orthonormal basis, where apply is B -> Q B.
-
-    Parameters
-    ----------
-    apply : callable
-        (n, m) -> (n, m).
-    basis : array, shape (n, m)
-        With m > k.
-    k : int
-        Number of pairs that `error` refers to.
-
-    Returns
-    -------
-    Ritz
-    """
+    """The leading Ritz pairs of the symmetric Q on the span of an orthonormal basis (n, m > k); apply is B -> Q B."""
     return _rayleigh(basis, apply(basis), k)[0]
 
 
@@ -80,27 +66,11 @@ def leading_ritz(
     """The k leading eigenpairs of a symmetric Q with expensive products, by a thick-restart block Krylov method.
 
     No column is multiplied twice: the images of the basis are stored, and a restart rotates them with the basis. The
-    space grows by the residuals of the leading Ritz vectors, which span the next Krylov block.
-
-    Parameters
-    ----------
-    apply : callable
-        B -> Q B for a block B of columns.
-    block : array, shape (n, m)
-        The start, with m of at least k + 3.
-    k : int
-    error : float
-        Residual over gap at which to stop, see `Ritz`.
-    least, most : int
-        Limits on the number of products with Q: a start that is invariant but not leading is detected only after a
-        few, and if the eigenvalues are too close to converge, the best pairs so far are returned.
-    depth : int
-        The basis is restarted when it would have more than depth (k + 3) columns, with the leading third of its
-        Ritz vectors.
-
-    Returns
-    -------
-    Ritz
+    space grows by the residuals of the leading Ritz vectors, which span the next Krylov block. The start is a block of
+    at least k + 3 columns. At least and at most so many products are made: a start that is invariant but not leading is
+    detected only after a few, and if the eigenvalues are too close to converge to the error of `Ritz`, the best pairs
+    so far are returned. A basis of more than depth (k + 3) columns is restarted with the leading third of its Ritz
+    vectors.
     """
     basis = np.linalg.qr(block)[0]
     image = apply(basis)

@@ -81,15 +81,10 @@ def subspace_distance(A: Array, B: Array) -> float:
 
 
 def geodesic(W: Array, target: Array) -> tuple[Callable[[float], Array], Array, Array]:
-    """The shortest curve of subspaces from span W (t = 0) to span target (t = 1).
+    """The shortest curve t -> (d, q) of subspaces from span W (t = 0) to span target (t = 1), its start and velocity.
 
-    Returns
-    -------
-    curve : callable, t -> (d, q)
-    start : array, shape (d, q)
-        W rotated so that its columns pair with those of the target by principal angles.
-    velocity : array, shape (d, q)
-        The derivative of the curve at 0, orthogonal to start.
+    The start is W rotated so that its columns pair with those of the target by principal angles; the velocity at 0 is
+    orthogonal to it.
     """
     left, cosines, right = np.linalg.svd(W.T @ target)
     start, end = W @ left, target @ right.T

@@ -33,15 +33,7 @@ MEASURES = ("objective F", "gradient of the Lagrangian\n(first-order residual)",
 
 
 def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
-    """Run both loops from the spectral start and draw F, the residual and the change of W per iteration.
-
-    Parameters
-    ----------
-    out : Path
-        Folder, created if needed.
-    names : tuple of str
-        Which sets, as in `altclust.paper.SETS`.
-    """
+    """Run both loops from the spectral start and draw F, the residual and the change of W per iteration."""
     figure, axes = panels(3, len(names), (2.3 * len(names), 7.4), sharex=True)
     figures: dict[str, Any] = {}
     for column, name in enumerate(names):

@@ -15,15 +15,7 @@ PLANES = ((0, 1), (2, 3))
 
 
 def make(out: Path, data: Dataset | None = None) -> Section:
-    """Draw both planes of Moon, coloured by the parabolas (clustering A) and by the Gaussians (clustering B).
-
-    Parameters
-    ----------
-    out : Path
-        Folder, created if needed.
-    data : Dataset, optional
-        With labels ``moons`` and ``gaussians``, such as `altclust.datasets.moons`. Default: the authors' file.
-    """
+    """Draw both planes of Moon (by default the authors' file), by parabolas (clustering A) and by Gaussians (B)."""
     data = load_moons() if data is None else data
     clusterings = {"A": ("parabolas", data.labels["moons"]), "B": ("Gaussians", data.labels["gaussians"])}
     figure, axes = panels(2, 2, (9.0, 7.6))

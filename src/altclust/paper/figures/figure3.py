@@ -44,15 +44,7 @@ Series = dict[str, dict[int, float]]
 
 
 def make(out: Path, dimensions: tuple[int, ...] = DIMENSIONS) -> Section:
-    """Time one ISM step with every eigen-solver on the d x d Φ, and a whole KDAC fit, for growing d.
-
-    Parameters
-    ----------
-    out : Path
-        Folder, created if needed.
-    dimensions : tuple of int
-        The numbers of columns, out of 64, 128, …, 4096.
-    """
+    """Time one ISM step with every eigen-solver on the d x d Φ, and a whole KDAC fit, for growing d."""
     eigen: dict[str, dict[int, float]] = {method: {} for method in METHODS}
     phi: dict[int, float] = {}
     fit: dict[int, float] = {}

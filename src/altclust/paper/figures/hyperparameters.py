@@ -128,15 +128,7 @@ def search(task: Task) -> tuple[float, list[Point], dict[str, Point]]:
 
 
 def make(out: Path, names: tuple[str, ...] = NAMES) -> Section:
-    """Search the grid of every set and draw CQ, the inequality and the chosen points.
-
-    Parameters
-    ----------
-    out : Path
-        Folder, created if needed.
-    names : tuple of str
-        Which sets, as in `altclust.paper.SETS`.
-    """
+    """Search the grid of every set and draw CQ, the inequality and the chosen points."""
     columns = min(3, len(names))
     figure, axes = panels(-(-len(names) // columns), columns, (4.6 * columns, 0.9 + 4.0 * -(-len(names) // columns)))
     figures: dict[str, Any] = {}

@@ -35,15 +35,7 @@ COLUMNS = (
 
 
 def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
-    """Certify the fit of every set and draw how far the inequality is from holding.
-
-    Parameters
-    ----------
-    out : Path
-        Folder, created if needed.
-    names : tuple of str
-        Which sets, as in `altclust.paper.SETS`.
-    """
+    """Certify the fit of every set and draw how far the inequality is from holding."""
     figures: dict[str, Any] = {}
     for name in names:
         task = load_task(name)

@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.cluster import SpectralClustering
-from sklearn.utils.validation import check_is_fitted
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.sklearn_compat import Interval, StrOptions
-from ...base.validation import check_rows
-from ...core.alternation import solve
-from ...core.engines import DenseEngine
-from ...core.kernels import Gaussian
-from ...core.problem import Problem, row_space
-from ...core.solvers import ISM, subspace_distance
-from ...search.heuristics import check_sigma, median_distance
-from .base import Baseline
+from ..base.backend import Array
+from ..base.given import Given
+from ..base.validation import AUTO, COUNT, WEIGHT, WIDTH
+from ..core.alternation import solve
+from ..core.engines import DenseEngine
+from ..core.kernels import Gaussian
+from ..core.problem import Problem, row_space
+from ..core.solvers import ISM, subspace_distance
+from .base import Baseline, MappedBaseline, make_gaussian
 
-MOST_ROWS = 10_000
 SEEN = 100  # rows from which the dependence between columns is estimated
 LEADING = 10  # eigenvectors that approximate a view's kernel
 REST = 0.05  # change of the directions at which the views count as converged
 
 
-class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
+class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
     """mSC: several spectral clusterings at once, each in its own directions, which are nearly independent.
 
     Maximises Σ_v HSIC(XW_v, U_v) − λ Σ_{v≠w} HSIC(XW_v, XW_w) − λ HSIC(XW_v, given) over orthonormal W_v and U_v, view
@@ -70,12 +64,13 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "n_views": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_views": [COUNT, AUTO],
+        "n_components": [COUNT, AUTO],
+        "novelty_weight": [WEIGHT],
+        "sigma": [WIDTH, AUTO],
+        "max_iter": [COUNT],
     }
+    _most_rows = 10_000
 
     def __init__(
         self,
@@ -98,14 +93,10 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
-        if n > MOST_ROWS:
-            raise InputError(
-                f"has {n} rows, too many for the kernel in memory: pass a sample of at most {MOST_ROWS}.", argument="X"
-            )
         inside, basis = row_space(X)
         views = (1 if given else 2) if isinstance(self.n_views, str) else self.n_views
         q = self._width(inside.shape[1], views + bool(given))
-        kernel = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X))
+        kernel = make_gaussian(self.sigma, X, rng, share=0.5)
         Y = given.indicators()
         problem = Problem(k, q, self.novelty_weight, kernel)
         engine = DenseEngine(inside, kernel)
@@ -125,8 +116,8 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         self.components_ = [(w if basis is None else basis @ w).T for w in W]
         self.views_ = np.column_stack([result.labels for result in found])
         self.qualities_ = np.array([result.quality for result in found])
-        self._maps = [result.kernel_map for result in found]
         self._best = int(np.argmin([result.cost for result in found]))
+        self._predict = found[self._best].kernel_map.labels
         return self.views_[:, self._best]
 
     def _width(self, rank: int, views: int) -> int:
@@ -146,18 +137,8 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     def _n_features_out(self) -> int:
         return len(self.components_[self._best])
 
-    def _projected(self, X: Any) -> Array:
-        check_is_fitted(self, "labels_")
-        return (check_rows(self, X, reset=False) - self.mean_) @ self.components_[self._best].T
-
-    def transform(self, X: Any) -> Array:
-        """The rows of X in the directions of the best view, shape (n_samples, n_components)."""
-        return self._projected(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The cluster of each row of X in the best view, shape (n_samples,)."""
-        rows = self._projected(X)
-        return self._maps[self._best].labels(rows)
+    def _map(self, X: Array) -> Array:
+        return X @ self.components_[self._best].T
 
 
 def _groups(X: Array, n_views: int, rng: np.random.Generator) -> list[np.ndarray]:

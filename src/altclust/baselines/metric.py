@@ -6,39 +6,42 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 
-from ...base.backend import Array
-from ...base.given import Given
-from ...base.sklearn_compat import Interval
-from ...base.validation import check_rows
-from ...core.problem import row_space
-from .base import Baseline, centroids, kmeans
+from ..base.backend import Array
+from ..base.given import Given
+from ..base.sklearn_compat import Interval
+from ..core.problem import row_space
+from .base import Baseline, MappedBaseline, centroids, kmeans
 
 PAIRS = 10_000  # pairs of rows of different clusters, from which a metric is learnt
 STEPS = 60
 LEAST = 1e-12
 
 
-class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
-    """k-means after a linear map of the rows; subclasses implement `_map`."""
+class _Stretched(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
+    """k-means after a linear map of the rows; subclasses implement `_stretch`."""
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "shrinkage": [Interval(Real, 0, 1, closed="both")]
     }
-    shrinkage: float
+
+    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
+        self.n_clusters = n_clusters
+        self.shrinkage = shrinkage
+        self.random_state = random_state
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         inside, basis = row_space(X)  # a map of the row space is as general as one of the columns
         change = np.eye(inside.shape[1])
         for codes in given.clusterings:
-            change = change @ self._map(inside @ change, codes, rng)
+            change = change @ self._stretch(inside @ change, codes, rng)
         self.map_ = change if basis is None else basis @ change
-        self._kmeans = kmeans(inside @ change, self.n_clusters_, rng)
-        return self._kmeans.labels_
+        model = kmeans(inside @ change, self.n_clusters_, rng)
+        self._predict = model.predict
+        return model.labels_
 
-    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+    def _stretch(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
         """The symmetric map, shape (d, d), that suppresses one given clustering."""
         raise NotImplementedError
 
@@ -46,18 +49,8 @@ class _Stretched(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Baseline):
     def _n_features_out(self) -> int:
         return self.map_.shape[1]
 
-    def _mapped(self, X: Any) -> Array:
-        check_is_fitted(self, "labels_")
-        return (check_rows(self, X, reset=False) - self.mean_) @ self.map_
-
-    def transform(self, X: Any) -> Array:
-        """The rows of X in the new metric, shape (n_samples, rank of the training rows)."""
-        return self._mapped(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The alternative cluster of each row of X, shape (n_samples,)."""
-        rows = self._mapped(X)
-        return self._kmeans.predict(rows).astype(np.int64)
+    def _map(self, X: Array) -> Array:
+        return X @ self.map_
 
 
 class ADFT(_Stretched):
@@ -88,12 +81,7 @@ class ADFT(_Stretched):
     suppressed one after the other.
     """
 
-    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.shrinkage = shrinkage
-        self.random_state = random_state
-
-    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+    def _stretch(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
         known = codes >= 0
         X, codes = X[known], codes[known]
         rest = X - centroids(X, codes)[codes]
@@ -141,12 +129,7 @@ class AlternativeTransform(_Stretched):
     the shrinkage is ours.
     """
 
-    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.shrinkage = shrinkage
-        self.random_state = random_state
-
-    def _map(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
+    def _stretch(self, X: Array, codes: np.ndarray, rng: np.random.Generator) -> Array:
         X, codes = X[codes >= 0], codes[codes >= 0]
         scatter = np.zeros((X.shape[1], X.shape[1]))
         for c, mean in enumerate(centroids(X, codes)):

@@ -11,7 +11,7 @@ from tests.models.test_kdac import MEDIAN, two_views
 from altclust import KDAC, InputError, Known
 from altclust.core.metrics import nmi
 from altclust.models.display import rows_to_show
-from altclust.models.weighting import copies
+from altclust.models.row_copies import copies
 
 FIXED = {"n_clusters": 2, "n_components": 2, "sigma": MEDIAN, "random_state": 0}
 

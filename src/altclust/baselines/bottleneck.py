@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.sklearn_compat import Interval
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.given import Given
+from ..base.sklearn_compat import Interval
+from ..base.validation import COUNT
 from .base import Baseline
 
 FLOOR = 1e-12
@@ -50,7 +51,7 @@ class ConditionalBottleneck(Baseline):
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "coordination": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [COUNT],
     }
 
     def __init__(

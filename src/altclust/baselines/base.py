@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
 
-from ...base.backend import Array
-from ...base.given import Given
-from ...base.known import read_given
-from ...base.sklearn_compat import Interval, StrOptions
-from ...base.validation import centre, check_parameters, check_rows, check_sizes, column_names, generator
-from ...core.embedding import fit_kmeans
-from ...search.heuristics import median_distance, number_of_clusters
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.given import Given
+from ..base.known import read_given
+from ..base.validation import (
+    AUTO,
+    COUNT,
+    centre,
+    check_parameters,
+    check_rows,
+    check_sizes,
+    column_names,
+    generator,
+)
+from ..core.embedding import fit_kmeans
+from ..core.kernels import Gaussian
+from ..search.heuristics import check_sigma, median_distance, number_of_clusters
 
 
 class Baseline(ClusterMixin, BaseEstimator):
@@ -32,9 +43,10 @@ class Baseline(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [COUNT, AUTO],
         "random_state": ["random_state", np.random.Generator],
     }
+    _most_rows: ClassVar[float] = np.inf  # of methods that need all pairs of rows
     n_clusters: int | str
     random_state: Any
 
@@ -46,14 +58,13 @@ class Baseline(ClusterMixin, BaseEstimator):
         X : array or frame, shape (n_samples, n_features)
         y : None, labels of shape (n_samples,), or several columns of labels
             Given clusterings; NaN, None and −1 are unknown. Default: find a plain clustering.
-
-        Returns
-        -------
-        Baseline
-            Itself, fitted.
         """
         check_parameters(self)
         table = check_rows(self, X, reset=True)
+        if len(table) > self._most_rows:
+            name, most = type(self).__name__, self._most_rows
+            problem = f"has {len(table)} rows: {name} needs all pairs of rows; pass a sample of at most {most} rows."
+            raise InputError(problem, argument="X")
         given = read_given(y, len(table), "clusterings")
         centred, self.mean_ = centre(table, column_names(self))
         rng = generator(self.random_state)
@@ -77,6 +88,34 @@ class Baseline(ClusterMixin, BaseEstimator):
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> np.ndarray:
         """Fit and return `labels_`; y are the given clusterings."""
         return self.fit(X, y, **kwargs).labels_
+
+
+class MappedBaseline(TransformerMixin, Baseline):
+    """A method that clusters rows after a map which new rows have, too; `_cluster` sets `_predict`, for mapped rows."""
+
+    _predict: Callable[[Array], np.ndarray]
+
+    def _map(self, X: Array) -> Array:
+        """Centred rows as they are clustered."""
+        raise NotImplementedError
+
+    def _mapped(self, X: Any) -> Array:
+        check_is_fitted(self, "labels_")
+        return self._map(check_rows(self, X, reset=False) - self.mean_)
+
+    def transform(self, X: Any) -> Array:
+        """The rows of X as they are clustered, shape (n_samples, number of features out)."""
+        return self._mapped(X)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The alternative cluster of each row of X, shape (n_samples,)."""
+        rows = self._mapped(X)
+        return np.asarray(self._predict(rows), dtype=np.int64)
+
+
+def make_gaussian(sigma: Any, X: Array, rng: np.random.Generator, share: float = 1.0) -> Gaussian:
+    """The kernel of this width; "auto" is a share of the median distance between rows."""
+    return Gaussian(share * median_distance(X, rng) if isinstance(sigma, str) else check_sigma(sigma, X))
 
 
 def without_gaps(labels: np.ndarray) -> np.ndarray:

@@ -27,18 +27,8 @@ FINE = 2_000  # copies, or twice the rows, to which weights that are not whole n
 def copies(sample_weight: Any, n: int) -> np.ndarray:
     """The row of each copy, in order.
 
-    Parameters
-    ----------
-    sample_weight : array-like, shape (n,)
-        Whole numbers are the numbers of copies. Others, and whole numbers with a very large sum, are scaled and rounded
-        so that the number of copies of the first i rows is right to half a copy, for every i.
-    n : int
-
-    Examples
-    --------
-    >>> from altclust.models.weighting import copies
-    >>> copies([1, 0, 3], 3).tolist()
-    [0, 2, 2, 2]
+    Whole numbers are the numbers of copies. Other weights, and whole numbers with a very large sum, are scaled and
+    rounded so that the number of copies of the first i rows is right to half a copy, for every i.
     """
     weights = check_weights(sample_weight, n)
     whole = bool(np.all(weights == np.round(weights)))
@@ -71,14 +61,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 class Repeated:
     """Rows that are repeated by their weights, and the way back from a view of the copies.
 
-    Attributes
-    ----------
-    rows : array or sparse matrix, shape (n, d)
-        All rows, once.
-    names : sequence of str, or None
-        Names of the columns.
-    places : int array, shape (N,)
-        The row of each copy; rows without weight have none.
+    `rows` are all rows, once; `places` are the row of each copy, of which rows without weight have none.
     """
 
     rows: Any

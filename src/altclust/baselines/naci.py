@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.sklearn_compat import Interval, StrOptions
-from ...core.kernels import Gaussian
-from ...search.heuristics import check_sigma, median_distance
-from .base import Baseline
-
-MOST_ROWS = 3000
+from ..base.backend import Array
+from ..base.given import Given
+from ..base.validation import AUTO, WEIGHT, WIDTH
+from .base import Baseline, make_gaussian
 
 
 class NACI(Baseline):
@@ -45,9 +39,10 @@ class NACI(Baseline):
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "novelty_weight": [WEIGHT],
+        "sigma": [WIDTH, AUTO],
     }
+    _most_rows = 3000
 
     def __init__(
         self,
@@ -64,23 +59,13 @@ class NACI(Baseline):
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
-        if n > MOST_ROWS:
-            raise InputError(
-                f"has {n} rows: NACI needs all pairs; pass a sample of at most {MOST_ROWS} rows.", argument="X"
-            )
-        S = Gaussian(median_distance(X, rng) / 2 if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
+        S = make_gaussian(self.sigma, X, rng, share=0.5).gram(X)
         R, T, sizes = S.sum(axis=1), float(S.sum()), np.ones(n)
         V = np.hstack([np.zeros((n, 0)), *(_deviations(codes) for codes in given.clusterings)])
         if given:  # η = 1 gives both informations the same weight
             about_rows = sum(_information(S, R, T, codes) for codes in given.clusterings)
-            about_given = float(
-                np.sum(
-                    [
-                        np.sum(np.array([V[codes == g].sum(axis=0) for g in range(codes.max() + 1)]) ** 2)
-                        for codes in given.clusterings
-                    ]
-                )
-            )
+            of_clusters = [V[codes == g].sum(axis=0) for codes in given.clusterings for g in range(codes.max() + 1)]
+            about_given = float(np.sum(np.square(of_clusters)))
             V *= np.sqrt(self.novelty_weight * max(about_rows, 0.0) / max(about_given, 1e-300))
         labels, alive = np.arange(n), np.ones(n, dtype=bool)
         gain = (2 * S + 2 * T / n**2 - 2 * (R[:, None] + R) / n) / n**2 - 2 * V @ V.T

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.sklearn_compat import Interval, StrOptions
-from ...core.kernels import Gaussian
-from ...search.heuristics import check_sigma, median_distance
-from .base import Baseline, kmeans
-
-MOST_ROWS = 20_000  # n x n kernel values in memory
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.given import Given
+from ..base.sklearn_compat import StrOptions
+from ..base.validation import AUTO, COUNT, WEIGHT, WIDTH
+from .base import Baseline, kmeans, make_gaussian
 
 
 class MinCEntropy(Baseline):
@@ -56,12 +52,13 @@ class MinCEntropy(Baseline):
     """
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
+        "novelty_weight": [WEIGHT],
         "kernel": [StrOptions({"gaussian", "precomputed"})],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [WIDTH, AUTO],
+        "n_init": [COUNT],
+        "max_iter": [COUNT],
     }
+    _most_rows = 20_000
 
     def __init__(
         self,
@@ -89,9 +86,6 @@ class MinCEntropy(Baseline):
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
-        if n > MOST_ROWS:
-            problem = f"has {n} rows, whose kernel does not fit in memory: pass a sample of at most {MOST_ROWS} rows."
-            raise InputError(problem, argument="X")
         if self.kernel == "precomputed":
             if X.shape != (n, n):
                 raise InputError(f"X has shape {X.shape} but kernel='precomputed': pass the n x n kernel.")
@@ -99,7 +93,7 @@ class MinCEntropy(Baseline):
             if not np.allclose(K, K.T):
                 raise InputError("X is not symmetric but kernel='precomputed': pass the n x n kernel.")
         else:
-            K = Gaussian(median_distance(X, rng) if isinstance(self.sigma, str) else check_sigma(self.sigma, X)).gram(X)
+            K = make_gaussian(self.sigma, X, rng).gram(X)
         spread = float(K.std()) or 1.0
         for codes in given.clusterings:
             alike = (codes[:, None] == codes) & (codes >= 0)

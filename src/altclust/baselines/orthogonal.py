@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import OneToOneFeatureMixin
 
-from ...base.backend import Array
-from ...base.given import Given
-from ...base.sklearn_compat import Interval
-from ...base.validation import check_rows
-from .base import Baseline, centroids, kmeans
+from ..base.backend import Array
+from ..base.given import Given
+from ..base.sklearn_compat import Interval
+from ..base.validation import COUNT
+from .base import Baseline, MappedBaseline, centroids, kmeans
 
 FAINT = 1e-12  # relative to the largest squared norm; smaller centroids count as zero
 
@@ -44,9 +43,7 @@ class OrthogonalClustering(Baseline):
     surveys; the original clusters with k-means after an optional PCA.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
-        "n_views": [Interval(Integral, 1, None, closed="left")]
-    }
+    _parameter_constraints: dict = Baseline._parameter_constraints | {"n_views": [COUNT]}
 
     def __init__(self, n_clusters: int | str = "auto", *, n_views: int = 1, random_state: Any = None) -> None:
         self.n_clusters = n_clusters
@@ -80,7 +77,7 @@ def _floored(X: Array, size: float) -> Array:
     return np.where(np.abs(X) > FAINT * size, X, 0.0)
 
 
-class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
+class OrthogonalProjection(OneToOneFeatureMixin, MappedBaseline):
     """Orth-2: project the table onto the complement of the span of the given centroids, then k-means.
 
     The leading principal directions A of the given centroids, as many as explain `explained` of their spread, are
@@ -112,7 +109,7 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
 
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "explained": [Interval(Real, 0, 1, closed="right")],
-        "n_views": [Interval(Integral, 1, None, closed="left")],
+        "n_views": [COUNT],
     }
 
     def __init__(
@@ -133,7 +130,7 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
             rest = _floored(X - X @ removed @ removed.T, size)
             models.append(kmeans(rest, self.n_clusters_, rng))
             removed = np.hstack([removed, self._directions(rest, models[-1].labels_)])
-        self._kmeans = models[0]
+        self._predict = models[0].predict
         self.views_ = np.column_stack([model.labels_ for model in models])
         return models[0].labels_
 
@@ -145,16 +142,5 @@ class OrthogonalProjection(OneToOneFeatureMixin, TransformerMixin, Baseline):
         shares = np.cumsum(singular**2) / np.sum(singular**2)
         return Vt[: int(np.searchsorted(shares, self.explained - FAINT)) + 1].T
 
-    def _rest(self, X: Any) -> Array:
-        check_is_fitted(self, "labels_")
-        rows = check_rows(self, X, reset=False) - self.mean_
-        return rows - rows @ self.removed_ @ self.removed_.T
-
-    def transform(self, X: Any) -> Array:
-        """The rows of X without the removed directions, shape (n_samples, n_features)."""
-        return self._rest(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The alternative cluster of each row of X, shape (n_samples,)."""
-        rows = self._rest(X)
-        return self._kmeans.predict(rows).astype(np.int64)
+    def _map(self, X: Array) -> Array:
+        return X - X @ self.removed_ @ self.removed_.T

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.sklearn_compat import Interval
+from ..base.backend import Array
+from ..base.given import Given
+from ..base.sklearn_compat import Interval
 from .base import Baseline
-
-MOST_ROWS = 3000  # every step searches all pairs
 
 
 class COALA(Baseline):
@@ -47,6 +44,7 @@ class COALA(Baseline):
     _parameter_constraints: dict = Baseline._parameter_constraints | {
         "quality": [Interval(Real, 0, None, closed="left")]
     }
+    _most_rows = 3000
 
     def __init__(self, n_clusters: int | str = "auto", *, quality: float = 0.6, random_state: Any = None) -> None:
         self.n_clusters = n_clusters
@@ -55,8 +53,6 @@ class COALA(Baseline):
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
-        if n > MOST_ROWS:
-            raise InputError(f"has {n} rows: COALA takes time n³; pass at most {MOST_ROWS}, a sample.", argument="X")
         distance = squareform(pdist(X))
         np.fill_diagonal(distance, np.inf)
         linked = np.zeros((n, n), dtype=bool)  # cannot-links: pairs of the same given cluster

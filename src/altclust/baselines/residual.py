@@ -9,16 +9,16 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ...base.backend import Array
-from ...base.errors import InputError
-from ...base.given import Given
-from ...base.known import read_given
-from ...base.validation import centre, check_rows, column_names
-from ...core.guess import Guess
-from ...core.problem import row_space
-from ...data.rows import ArrayRows
-from ...data.sums import given_effects
-from .base import Baseline, kmeans
+from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.given import Given
+from ..base.known import read_given
+from ..base.validation import centre, check_rows, column_names
+from ..core.guess import Guess
+from ..core.problem import row_space
+from ..data.rows import ArrayRows
+from ..data.sums import given_effects
+from .base import Baseline, MappedBaseline, kmeans
 
 
 class _Explained:
@@ -96,7 +96,7 @@ def _clusterer_predicts(model: Any) -> bool:
     return clusterer is None or hasattr(clusterer, "predict")
 
 
-class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
+class Residual(OneToOneFeatureMixin, MappedBaseline):
     """Cluster the part of the rows that the given clusterings do not explain.
 
     The simplest method, and a strong one if views share directions: subtract the mean of each row's given cluster (for
@@ -137,16 +137,13 @@ class Residual(OneToOneFeatureMixin, TransformerMixin, Baseline):
         self.clusterer_ = clone(self.clusterer)
         return self.clusterer_.fit_predict(rest)
 
-    def _rest(self, X: Any) -> Array:
-        check_is_fitted(self, "labels_")
-        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
+    def _map(self, X: Array) -> Array:
+        return self._explained.remove(X)
 
-    def transform(self, X: Any) -> Array:
-        """The rows of X minus the means of their predicted given clusters, shape (n_samples, n_features)."""
-        return self._rest(X)
+    def _predict(self, X: Array) -> np.ndarray:
+        return self.clusterer_.predict(X)
 
     @available_if(_clusterer_predicts)
     def predict(self, X: Any) -> np.ndarray:
         """The alternative cluster of new rows, if the clusterer can predict."""
-        rest = self._rest(X)
-        return np.asarray(self.clusterer_.predict(rest), dtype=np.int64)
+        return super().predict(X)

@@ -15,7 +15,7 @@ from ..base.progress import Callback
 from ..tables import TableEncoder
 from ..tables.frames import as_pandas
 from .annotated import annotate, annotated_frame, is_annotated
-from .found import Found
+from .find_result import Found
 from .kdac import KDAC
 from .study import ADDED, FIRST, RESULTS, read_study
 
