@@ -8,6 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .sklearn_compat import InvalidParameterError
 
+LONGEST = 80  # characters of a name or a cell in a sentence
+
 
 class _Message:
     """A message about an argument, which the command line can turn into a message about an option.

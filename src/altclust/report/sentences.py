@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import one_line
+from ..base.errors import LONGEST, one_line
 
-LONGEST = 80  # characters of a name or a cell
 NEGLIGIBLE, MEDIUM, LARGE, VERY_LARGE = 0.2, 0.5, 0.8, 1.3  # effect sizes at which the words change
 MOST_NAMED = 3  # features in a sentence
 

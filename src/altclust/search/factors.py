@@ -26,8 +26,6 @@ from .trials import Trial
 LITTLE = 0.2  # share of an entropy that counts as nothing left
 INTERACTION = 0.05  # share of the variance that B leaves between clusters, up to which effects add up
 SQUARE = 4  # clusters: two views of two clusters each cannot be told from the corners of a square
-TRIED = 2  # coarser trials
-SAME = 0.8  # NMI of trials that are one view
 NEARLY = 0.25  # of a score
 STARTS = ("residual", "whitened")  # of the second factor
 
@@ -90,16 +88,14 @@ def interaction(rows: Array, first: np.ndarray, second: np.ndarray) -> float:
 
 
 def _coarser(trials: list[Trial], score: np.ndarray, best: int) -> Iterator[int]:
-    """The best distinct trials with at most half as many clusters, that are nearly a function of the best one."""
-    seen: list[np.ndarray] = []
+    """The best trial of each number of clusters up to half of it that is nearly a function of the best one."""
+    seen: set[int] = set()
     for i in np.argsort(-score, kind="stable"):
-        one = trials[i]
-        few = 2 * one.n_clusters <= trials[best].n_clusters and score[i] > -REJECTED / 2
-        if few and _is_function(one, trials[best]) and all(nmi_matrix([one.labels, s])[0, 1] < SAME for s in seen):
-            seen.append(one.labels)
+        k = trials[i].n_clusters
+        few = 2 * k <= trials[best].n_clusters and k not in seen and score[i] > -REJECTED / 2
+        if few and _is_function(trials[i], trials[best]):
+            seen.add(k)
             yield int(i)
-            if len(seen) == TRIED:
-                return
 
 
 def _other_factor(spec: SearchSpec, part: Trial, most: int, seed: int) -> Trial:

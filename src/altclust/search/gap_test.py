@@ -9,10 +9,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ..base.backend import Array
 from .discriminants import discriminant_directions
-from .null_rows import Marginal
-
-MIDDLE = 1 / 6  # of the distance of two centres, to both sides of the point between them
-FEWEST = 20  # rows of a cluster; in fewer, gaps are not seen even where they are
+from .null_rows import SMALL_CELL, Marginal
 
 
 def connected(
@@ -20,9 +17,9 @@ def connected(
 ) -> float:
     """A p-value for clusters that all hang together, by pairs without a gap between them.
 
-    For two clusters, the gap is how few rows lie in the middle between their centres, compared with draws of one peak.
-    Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut. It is NaN if
-    fewer than three clusters have enough rows: then pairs cannot tell.
+    For two clusters, the gap is how few rows lie in the middle third between their centres, compared with draws of one
+    peak. Clusters in two groups need a gap between all pairs across: the p-value is that of the best such cut. It is
+    NaN if fewer than three clusters have enough rows: then pairs cannot tell.
 
     Parameters
     ----------
@@ -33,7 +30,7 @@ def connected(
     draws : int
     rng : Generator
     """
-    large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= FEWEST]
+    large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= SMALL_CELL]
     if len(large) < 3:
         return float("nan")
     p_values = np.ones((len(large), len(large)))
@@ -44,7 +41,7 @@ def connected(
         ends = [float(np.mean(found[labels == c] @ w)) for c in (i, j)]
         values = tested[there] @ w
         null = Marginal.fit(values, rng).draw(rng.standard_normal((draws, len(values))))
-        middle, reach = np.mean(ends), MIDDLE * abs(ends[1] - ends[0])
+        middle, reach = np.mean(ends), abs(ends[1] - ends[0]) / 6
         seen, drawn = np.sum(np.abs(values - middle) < reach), np.sum(np.abs(null - middle) < reach, axis=1)
         p_values[a, b] = (1 + np.sum(drawn <= seen)) / (1 + draws)
     # the weakest link of the tree with the largest p-values

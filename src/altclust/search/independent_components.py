@@ -6,14 +6,12 @@ import numpy as np
 
 from ..base.backend import Array
 from ..base.given import Given
-from ..core.embedding import as_clusterings
 from ..core.solvers.grassmann import orthonormal
 from .discriminants import ROUNDING
 from .heuristics import ROWS_EACH
 
 STARTS = 6  # of FastICA
 MOST_STEPS, STEADY = 150, 1e-3  # of FastICA, and the change of a direction at which it stops
-TELLING = 0.1  # Cramér's V², above which a component depends on a given clustering
 NEW = 2.0  # weight of what given clusters explain, beside the fourth moment
 
 
@@ -66,14 +64,15 @@ def independent_directions(X: Array, given: Given, q: int, rng: np.random.Genera
     """
     X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
-    explained, clusterings = given.indicators(), as_clusterings(given)
+    explained = given.indicators()
     best = np.inf
     W: Array = np.eye(d, q)
     for directions in unmixing(X, max(q, n // ROWS_EACH), rng):
         sources = X @ directions
-        tails = np.mean(sources**4, axis=0) / np.mean(sources**2, axis=0) ** 2
-        known = np.array([max((_association(s, codes) for codes in clusterings), default=0.0) for s in sources.T])
-        chosen = _of_one_view(sources, np.lexsort((tails, known > TELLING)), q)
+        power = np.mean(sources**2, axis=0)
+        tails = np.mean(sources**4, axis=0) / power**2
+        known = np.sum((explained.T @ sources) ** 2, axis=0) / (n * power)
+        chosen = _of_one_view(sources, np.argsort(tails + 2 * NEW * known, kind="stable"), q)
         moved, tail = light_tailed_subspace(X, directions[:, chosen], explained)
         if tail < best:
             best, W = tail, moved

@@ -24,8 +24,7 @@ STANDS_OUT = 0.05  # share of a value that is twice as frequent as both its neig
 ON_ELLIPSE = 1e-6  # relative distance of two columns from an ellipse, up to which they are on it
 MODES = 15  # places of the peak that are tried
 COARSE = 6  # sorted values that count as one
-SMALL_CELL = 20  # rows of a given cluster, below which it is pooled with others
-SHRINKAGE = 20  # rows that the pooled correlations count, beside one for each column
+SMALL_CELL = 20  # rows, below which a cluster says little by itself: it is pooled with others
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class NullRows:
         self.cells = []
         for rows in members:
             n, own = len(rows), _correlations(scores[rows])
-            R = (n * own + (d + SHRINKAGE) * pooled) / (n + d + SHRINKAGE)
+            R = (n * own + (d + SMALL_CELL) * pooled) / (n + d + SMALL_CELL)
             factor = np.linalg.cholesky(R + 1e-6 * np.eye(d))
             self.cells.append((rows, factor, [Marginal.fit(column, rng) for column in left[rows].T]))
         self.circles = [(i, j, X[:, [i, j]]) for i, j in _circles(X)]

@@ -23,7 +23,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from ..base.backend import Array
-from ..base.errors import one_line
+from ..base.errors import LONGEST, one_line
 from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.embedding import as_clusterings, joint_codes
@@ -35,14 +35,11 @@ EXACT = 0.995  # agreement that needs no "nearly"
 REPRODUCED = 0.95  # agreement from which columns reproduce a view
 SHOWN = 0.8  # agreement from which other columns show it as well, and below which a rule on all columns is no hint
 DEPTH = 2  # of a rule
-LONGEST = 80  # characters of a name
-MOST_TOGETHER = 6  # columns of a cross table, which has to be exact from three on
-ROWS_PER_EXACT_CELL = 3  # of such a table: clusters that are pure in all its cells are no chance
 
 
 @dataclass(frozen=True)
 class Obvious:
-    """One column, or two, that reproduce a view; more only if they have few values and reproduce it exactly.
+    """One column, or two, that reproduce a view.
 
     Attributes
     ----------
@@ -126,11 +123,10 @@ def reproduced_by(
     names: Sequence[str] | None = None,
     *,
     cuts: bool = True,
-    several: bool = True,
     given: Given | None = None,
     beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
-    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95, or several exactly.
+    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
 
     Few-valued columns and pairs of them are compared value by value, also within the given clusters, whose means a
     search subtracts; other columns by a decision tree of depth at most two. One column is preferred to two.
@@ -145,8 +141,6 @@ def reproduced_by(
         The names of the columns; default: those of the frame, or "column 0" ….
     cuts : bool
         Whether to say where columns with many values are split.
-    several : bool
-        Whether to try cross tables of three columns or more.
     given : Given, optional
     beside : DataFrame, optional
         All columns that were clustered, as numbers: those that are not in the rule may show the view as well.
@@ -184,7 +178,6 @@ def reproduced_by(
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
-        or (_of_several(codes, listed) if several else None)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
     numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
@@ -214,11 +207,11 @@ def _cells(columns: Sequence[CodedColumn]) -> np.ndarray:
     return columns[0].codes if len(columns) == 1 else columns[0].codes * columns[1].levels + columns[1].codes
 
 
-def _agreement(codes: np.ndarray, cells: np.ndarray, rows_per_cell: int = ROWS_PER_CELL) -> float:
+def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
     """The mean F1 score of the clusters if each cell is given its most frequent one; 0 if cells are too many."""
     k, size = int(codes.max()) + 1, int(cells.max()) + 1
     counts = np.bincount(cells * k + codes, minlength=size * k).reshape(size, k)
-    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // rows_per_cell, 2**DEPTH):
+    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // ROWS_PER_CELL, 2**DEPTH):
         return 0.0
     best = counts.argmax(axis=1)
     right = np.bincount(best, counts.max(axis=1), minlength=k)
@@ -246,24 +239,6 @@ def _of_values(
         rule = whole if same else f"groups of the values of {names[0]}"
     rule += "" if within is None else ", within the given clusters"
     return Obvious(names, max(agreements), all(column.few for column in columns), rule)
-
-
-def _of_several(codes: np.ndarray, listed: Sequence[CodedColumn]) -> Obvious | None:
-    """The rule by the values of three columns or more, if it is exact: each further one is that which helps most."""
-    columns, cells = list(listed[:1]), listed[0].codes if listed else codes
-    while 0 < len(columns) < MOST_TOGETHER:
-        left = [one for one in listed[:WIDE] if all(one is not other for other in columns)]
-        tried = [np.unique(cells * one.levels + one.codes, return_inverse=True)[1] for one in left]
-        agreements = [_agreement(codes, one, ROWS_PER_EXACT_CELL) for one in tried]
-        if max(agreements, default=0.0) <= _agreement(codes, cells, ROWS_PER_EXACT_CELL):
-            return None
-        best = int(np.argmax(agreements))
-        columns, cells = [*columns, left[best]], tried[best]
-        if agreements[best] >= EXACT:
-            names = [column.name for column in sorted(columns, key=lambda column: column.place)]
-            rule = f"a cross table of {', '.join(names[:-1])} and {names[-1]}"
-            return Obvious(tuple(names), agreements[best], True, rule)
-    return None
 
 
 def _promising(codes: np.ndarray, columns: Sequence[CodedColumn]) -> list[int]:

@@ -10,8 +10,8 @@ methods find:
 - "columns": a few columns of a wide table that stand out by themselves, see `altclust.search.screening`;
 - "kept": residuals, from the directions in which rows with labels to keep differ, if there are any;
 - "components": the plane of independent components with light tails that do not depend on the given clusters;
-- "thin" and "thinner": the same plane at a small σ, after a few rounds of the paper's alternation: only these find
-  rings and spirals. In many columns they would find gaps by chance.
+- "thin": the same plane at a small σ, after a few rounds of the paper's alternation: only this finds rings and
+  spirals. In many columns it would find gaps by chance.
 
 Most fits are held close to their start. In many columns a free fit finds gaps by chance, and its start is the better
 view.
@@ -38,7 +38,7 @@ from .spec import SearchSpec
 from .trials import Trial
 
 PLANE = 2  # independent components for shapes
-WIDTH, THIN, THINNER = 0.7, 0.12, 0.085  # σ over the median distance of the projected rows
+WIDTH, THIN = 0.7, 0.085  # σ over the median distance of the projected rows
 THIN_FLOOR = 1e-3  # of degrees; a larger one joins thin shapes
 ROUNDS = 4  # of the alternation, and steps of each of its W steps
 
@@ -105,7 +105,6 @@ SOURCES = {
     KEPT: Source(_kept),
     "components": Source(_components, subtract_given=False, held=False, shapes=True),
     "thin": Source(_components, subtract_given=False, shapes=True, thin=True, width=THIN),
-    "thinner": Source(_components, subtract_given=False, shapes=True, thin=True, width=THINNER),
 }
 FIXED, ALTERNATED = "fixed", "fixed, alternated"  # the spectral start with a fixed σ; then the paper's alternation
 

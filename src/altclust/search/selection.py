@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.given import Given
 from ..base.thresholds import ALTERNATIVE
 from .halves import found_again
 from .keep_starts import agreements
-from .obvious import Obvious, reproduced_by
 from .scores import scores
 from .spec import SearchSpec
 from .trials import Trial
@@ -23,14 +21,13 @@ from .trials import Trial
 TERMS = ("again", "clear", "mixture", "evenness")  # of the score
 OUTLIERS = 0.06  # share of a cluster of equal size, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
-KEPT, MOST_KEPT = 0.25, 100  # what full agreement with what is to be kept adds to the score, for each of so many rows
-CHECKED = 20  # trials that may be obvious groups
+KEPT = 0.25  # what full agreement with what is to be kept adds to the score, for each of its rows
 
 
 def tabulate(trials: list[Trial]) -> pd.DataFrame:
     """One row per trial, with its parameters and results."""
     asked = ("n_clusters", "sigma", "novelty_weight", "subtract_given", "whitening", "degree_floor", "pull")
-    columns = ("overlap", "smallest", "quality", "cost", "inequality", "in_columns")
+    columns = ("overlap", "smallest", "quality", "cost", "in_columns")
     rows = [
         {"source": t.source, "n_components": t.n_components}
         | {name: getattr(t.settings, name) for name in asked}
@@ -49,21 +46,17 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_job
     table["score"] -= REJECTED * (outliers | resembling) + REJECTED * resembling
     if spec.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
-        table["score"] += KEPT * min(len(spec.keep.rows), MOST_KEPT) * table["kept"].clip(lower=0) ** 2
+        table["score"] += KEPT * len(spec.keep.rows) * table["kept"].clip(lower=0) ** 2
     return table
 
 
 def rank(spec: SearchSpec, trials: list[Trial], seed: int, n_jobs: int | None = None) -> pd.DataFrame:
-    """The table of the trials with a score by which to choose."""
-    table = judge(spec, trials, np.random.default_rng(seed), n_jobs).assign(again=np.nan)
-    return with_best(spec, trials, table, seed, n_jobs)
+    """The table of the trials with a score by which to choose.
 
-
-def with_best(
-    spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int, n_jobs: int | None = None
-) -> pd.DataFrame:
-    """The table with what halves of the rows find again, of the trials that may be the best; others count as 0."""
-    score, again = table["score"].to_numpy(copy=True), table["again"].to_numpy(copy=True)
+    Halves of the rows are searched only for trials that may be the best; the others count as not found again.
+    """
+    table = judge(spec, trials, np.random.default_rng(seed), n_jobs)
+    score, again = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan)
     while True:
         i = int(np.argmax(score + np.isnan(again)))
         if not np.isnan(again[i]):
@@ -75,15 +68,6 @@ def with_best(
 def fewest(n_clusters: Any) -> Any:
     """The share of the rows below which a cluster counts as outliers, for a number of clusters or several."""
     return OUTLIERS / n_clusters
-
-
-def obvious_trials(
-    trials: list[Trial], table: pd.DataFrame, few: pd.DataFrame, given: Given, beside: pd.DataFrame
-) -> dict[int, Obvious]:
-    """Those of the best trials that columns with few values reproduce, and not the columns beside; with the rule."""
-    best = np.argsort(-table["score"].to_numpy(), kind="stable")[:CHECKED]
-    rules = {int(i): reproduced_by(trials[i].labels, few, cuts=False, given=given, beside=beside) for i in best}
-    return {i: rule for i, rule in rules.items() if rule is not None and rule.few_valued}
 
 
 def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:

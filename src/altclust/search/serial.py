@@ -16,8 +16,7 @@ from ..core.metrics import one_hot
 
 SORTED = 0.9  # rank correlation of a column with the order of the rows, from which the table is sorted by it
 ALIKE = 0.2  # rank correlation of consecutive rows, below which their order does not matter
-SHUFFLES = 199
-LEVEL = 0.01
+SHUFFLES = 99  # all of which consecutive rows have to beat
 
 
 def block_length(X: Array, groups: np.ndarray, labels: np.ndarray) -> int:
@@ -44,7 +43,7 @@ def block_length(X: Array, groups: np.ndarray, labels: np.ndarray) -> int:
     rest = _scaled(_without(_without_means(ranks, within), series[:, keys])) * np.sqrt(np.where(keys, 0.0, weights))
     rng = np.random.default_rng(0)  # its own, so that the halves do not depend on this test
     shuffled = [_alike(rest[rng.permutation(len(rest))], 1) for _ in range(SHUFFLES)]
-    if _alike(rest, 1) < max(ALIKE, float(np.quantile(shuffled, 1 - LEVEL))):
+    if _alike(rest, 1) < max(ALIKE, *shuffled):
         return 0
     series = series * np.sqrt(weights)
     lags = range(1, len(X) // 2)

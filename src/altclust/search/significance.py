@@ -30,7 +30,7 @@ from .screening import WIDE
 from .serial import block_length, block_split
 from .spec import SearchSpec
 from .trials import Trial
-from .verdict import FEWEST_ROWS, REAL, ROWS_PER_CLUSTER, Verdict, judge
+from .verdict import REAL, ROWS_PER_CLUSTER, Verdict, judge
 from .witnesses import Witness
 
 NOT_THIN = 0.3  # σ over the median distance; thin shapes have gaps that no straight line crosses
@@ -204,7 +204,7 @@ class Answer(NamedTuple):
 
 def fewest_rows(k: int) -> int:
     """The rows that a test of k clusters needs."""
-    return max(FEWEST_ROWS, ROWS_PER_CLUSTER * k)
+    return ROWS_PER_CLUSTER * k
 
 
 def untested(n: int) -> Significance:

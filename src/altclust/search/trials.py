@@ -30,8 +30,6 @@ class Trial:
     smallest : float
         Share of the rows in the smallest cluster.
     quality, cost : float
-    inequality : float
-        Left over right side of Theorem 1's inequality, if computed; it holds from 1 on.
     in_columns : bool
         Whether only columns of a wide table that stand out were used.
     """
@@ -45,7 +43,6 @@ class Trial:
     smallest: float
     quality: float
     cost: float
-    inequality: float = float("nan")
     in_columns: bool = False
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from ..base.backend import Array
 from ..base.errors import InputError
+from ..base.given import Given
 from ..base.known import read_given
 from ..base.parallel import fitting_threads
 from ..base.progress import Callback, Progress
@@ -22,16 +23,13 @@ from ..base.validation import centre, check_rows, check_sizes, column_names
 from ..core.problem import row_space
 from .factors import factor, variants
 from .heuristics import check_outliers
-from .obvious import Obvious, as_they_were, column_name, few_valued
-from .paper_rule import explain_paper, grid, rank_by_quality, run_grid
+from .obvious import Obvious, as_they_were, column_name, few_valued, reproduced_by
 from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
-from .selection import MOST_KEPT, REJECTED, explain_ranking, obvious_trials, rank, with_best
+from .selection import explain_ranking, rank
 from .settings import Settings
 from .spec import MOST_ROWS, SearchSpec
 from .trials import Trial
-
-Fit = Callable[[SearchSpec, Proposal, int], Any]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,6 @@ def tune(
     novelty_weight: float | None = None,
     subtract_given: bool | None = None,
     keep_obvious: bool = False,
-    rule: str = "ranking",
     n_jobs: int | None = None,
     progress: Callback | None = None,
 ) -> Tuning:
@@ -97,10 +94,6 @@ def tune(
         Fixed values; those left out are searched for.
     keep_obvious : bool
         Whether a view may be chosen that columns with few values reproduce, see `Tuning.obvious`.
-    rule : {"ranking", "paper"}
-        "ranking": clusters that halves of the rows find again, with gaps between them, that a mixture describes, of
-        even sizes, with a limit on the overlap, see docs/choosing.md. "paper": the highest quality among the points
-        that satisfy Theorem 1's inequality or come closest, on a grid of σ and λ, with q at the largest eigengap.
     n_jobs : int, optional
         Number of parallel threads.
     progress : callable, optional
@@ -119,8 +112,6 @@ def tune(
     >>> tuning = tune(data.X, data.given, n_clusters=2)
     >>> model = KDAC(settings=tuning.settings, random_state=0).fit(data.X, data.given)
     """
-    if not isinstance(rule, str) or rule not in RULES:
-        raise InputError(f"is not a rule: choose among {', '.join(RULES)}.", argument="rule", value=rule)
     if novelty_weight is not None and not (isinstance(novelty_weight, Real) and 0 <= novelty_weight <= 1e9):
         raise InputError("must lie between 0 and 1e9.", argument="novelty_weight", value=novelty_weight)
     if not isinstance(n_jobs, Integral | None) or n_jobs == 0:
@@ -133,8 +124,8 @@ def tune(
     holder = BaseEstimator()
     table = check_rows(holder, X, reset=True)
     known = read_given(given, len(table))
-    if subtract_given and (not known or rule == "paper"):
-        raise InputError('subtract_given=True needs a given clustering and rule="ranking": pass both.')
+    if subtract_given and not known:
+        raise InputError("needs a given clustering: pass one.", argument="subtract_given", value=True)
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
     check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
     centred, _ = centre(table, column_names(holder))
@@ -147,9 +138,7 @@ def tune(
         keep_obvious=keep_obvious,
     )
     names = column_names(holder)
-    return search_parameters(
-        SearchSpec(centred, known, fixed), names=names, rule=rule, n_jobs=n_jobs, callback=progress
-    )
+    return search_parameters(SearchSpec(centred, known, fixed), names=names, n_jobs=n_jobs, callback=progress)
 
 
 def _whole(name: str, value: Any) -> int | None:
@@ -166,14 +155,13 @@ def search_parameters(
     *,
     names: Sequence[str] | None = None,
     originals: pd.DataFrame | None = None,
-    rule: str = "ranking",
     n_jobs: int | None = None,
     callback: Callback | None = None,
     aside: tuple[Obvious, ...] = (),
 ) -> Tuning:
     """`tune` on validated and centred rows; for originals see `altclust.KDAC.fit`.
 
-    If columns with few values reproduce the best trial, these columns are left out and the search is repeated. What
+    If columns with few values reproduce the chosen trial, these columns are left aside and the search is repeated. What
     other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
     order, across, seed, X, given = own_order(asked.X, asked.given)
@@ -184,71 +172,74 @@ def search_parameters(
     fixed = replace(asked.fixed, subspace=None if own is None else own[across])
     rows = np.arange(min(len(X), MOST_ROWS))
     if keep is not None:
-        rows = np.concatenate([rows, np.setdiff1d(keep.rows[:MOST_KEPT], rows)])
-    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE or rule == "paper" else screen(X, given, seed)
+        rows = np.concatenate([rows, np.setdiff1d(keep.rows[:MOST_ROWS], rows)])
+    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE else screen(X, given, seed)
     part = X[rows] if subspace is None else X[rows] @ subspace
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
         columns = np.linalg.qr(basis.T @ columns)[0]
     spec = SearchSpec(sampled, given.take(rows), fixed, None if keep is None else keep.take(rows), columns)
-    propose, fit, judge, explain = RULES[rule]
-    found = propose(spec)
+    found = proposals(spec)
     if not found:
         problem = f"in {len(rows)} rows leaves nothing to search for: set sigma, or ask for fewer clusters."
         raise InputError(problem, argument="n_clusters", value=fixed.n_clusters)
-
     with fitting_threads(len(sampled)):
-        trials = _trials(spec, found, fit, seed, n_jobs, callback)
-        table = judge(spec, trials, seed, n_jobs)
-    before = None if originals is None else originals.iloc[rows]
-    few = few_valued(X[rows], names, before) if rule == "ranking" and not fixed.keep_obvious else None
-    found_in = {}
-    if few is not None:
-        few = few.drop(columns=[column for one in aside for column in one.columns], errors="ignore")
-    if few is not None and few.shape[1]:
-        found_in = obvious_trials(trials, table, few, spec.given, as_they_were(X[rows], names, None))
-    rules = tuple({one.columns: one for one in found_in.values()}.values())
-    if found_in and int(table["score"].argmax()) in found_in and fixed.subspace is None:
-        rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in rules)]
+        trials = _trials(spec, found, seed, n_jobs, callback)
+        table = rank(spec, trials, seed, n_jobs)
+        first = int(table["score"].argmax()) if fixed.n_clusters else factor(spec, trials, table, seed)
+    rule = None
+    if not fixed.keep_obvious:
+        before = None if originals is None else originals.iloc[rows]
+        rule = _obvious(trials[first].labels, X[rows], spec.given, names, before, aside)
+    if rule is not None and (fixed.subspace is None or aside):
+        told = {column for one in (*aside, rule) for column in one.columns}
+        rest = [j for j in range(X.shape[1]) if column_name(names, j) not in told]
         if rest and np.ptp(X[rows][:, rest], axis=0).any():
             without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
             again = search_parameters(
-                without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=rules
+                without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=(*aside, rule)
             )
-            told = {one.columns for one in rules}
             others = {k: _in_columns(one, across) for k, one in again.variants.items()}
-            again = replace(again, settings=_in_columns(again.settings, across), variants=others)
-            told_first = (*rules, *(one for one in again.obvious if one.columns not in told))
-            return replace(again, rows=order[again.rows], obvious=told_first)
-    if found_in:
-        table.loc[list(found_in), "score"] -= REJECTED
-        with fitting_threads(len(sampled)):
-            table = with_best(spec, trials, table, seed, n_jobs)
-    first = int(table["score"].argmax())
-    places: dict[int, int] = {}
-    if rule == "ranking":
-        with fitting_threads(len(sampled)):
-            first = first if fixed.n_clusters else factor(spec, trials, table, seed)
-        places = {} if fixed.n_clusters else variants(trials, table, first)
+            settings = _in_columns(again.settings, across)
+            return replace(again, settings=settings, variants=others, rows=order[again.rows])
+    places = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
     loose = min(1.0, MOST_ROWS / len(X))
 
-    def settings(i: int) -> Settings:
+    def settings_of(i: int) -> Settings:
         return _in_columns(_settings(trials[i], spec, basis, subspace, loose), across)
 
     return Tuning(
         table,
-        settings(first),
-        explain(row, table),
+        settings_of(first),
+        explain_ranking(row, table),
         float(row["score"]),
         order[rows],
         trials,
         trials[first].source,
-        {k: settings(i) for k, i in places.items()},
-        rules,
+        {k: settings_of(i) for k, i in places.items()},
+        aside if rule is None else (*aside, rule),
     )
+
+
+def _obvious(
+    labels: np.ndarray,
+    X: Array,
+    given: Given,
+    names: list[str],
+    originals: pd.DataFrame | None,
+    aside: tuple[Obvious, ...],
+) -> Obvious | None:
+    """The rule by which columns with few values reproduce clusters, without those left aside."""
+    few = few_valued(X, names, originals)
+    if few is not None:
+        few = few.drop(columns=[column for one in aside for column in one.columns], errors="ignore")
+    if few is None or not few.shape[1]:
+        return None
+    rule = reproduced_by(labels, few, cuts=False, given=given, beside=as_they_were(X, names, None))
+    return rule if rule is not None and rule.few_valued else None
 
 
 def _in_columns(settings: Settings, across: np.ndarray) -> Settings:
@@ -268,25 +259,18 @@ def _settings(trial: Trial, spec: SearchSpec, basis: Array | None, subspace: Arr
 
 
 def _trials(
-    spec: SearchSpec, found: list[Proposal], fit: Fit, seed: int, n_jobs: int | None, callback: Callback | None
+    spec: SearchSpec, found: list[Proposal], seed: int, n_jobs: int | None, callback: Callback | None
 ) -> list[Trial]:
     """The trials of all proposals, in order, or of those that are done when the callback stops the search."""
-    done: dict[int, list[Trial]] = {}
+    done: dict[int, Trial] = {}
     running = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
-        delayed(lambda i, one: (i, fit(spec, one, seed)))(i, one) for i, one in enumerate(found)
+        delayed(lambda i, one: (i, fit_proposal(spec, one, seed)))(i, one) for i, one in enumerate(found)
     )
     try:
-        for i, trials in running:
-            done[i] = [trials] if isinstance(trials, Trial) else trials
-            last = done[i][-1]
-            if callback is not None and callback(Progress("search", len(done), len(found), last.cost, last.overlap)):
+        for i, trial in running:
+            done[i] = trial
+            if callback is not None and callback(Progress("search", len(done), len(found), trial.cost, trial.overlap)):
                 break
     finally:
         running.close()
-    return [trial for i in sorted(done) for trial in done[i]]
-
-
-RULES: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
-    "ranking": (proposals, fit_proposal, rank, explain_ranking),
-    "paper": (grid, run_grid, rank_by_quality, explain_paper),
-}
+    return [done[i] for i in sorted(done)]

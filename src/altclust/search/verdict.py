@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 STABLE = 0.8  # stability
 SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
-FEWEST_ROWS = 60  # below, halves are too small
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
-WEAK_ROWS = 100  # below, real clusters are often not significant
 
 BADGES = {
     "clear": "New and significant",
@@ -79,8 +77,8 @@ def judge(found: Significance) -> Verdict:
     if found.is_obvious:
         return Verdict("obvious", f"These clusters are {found.obvious[0].phrase}.")
     if found.p_value != found.p_value:
-        needs = f"at least {FEWEST_ROWS}, and {ROWS_PER_CLUSTER} for each cluster"
-        return Verdict("small", f"The table has {found.rows:,} rows; the test needs {needs}.")
+        needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
+        return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
     again = f"Halves of the {found.rows:,} rows tested give"
     if found.stability < SAME_VIEW:
         told = [f"{again} other clusters (NMI {found.stability:.2f}; {_p(found)})."]
@@ -123,7 +121,7 @@ def _clear(found: Significance) -> str:
 def _caution(found: Significance, weak: bool = False) -> list[str]:
     """What limits the test."""
     told = []
-    if weak and found.rows < WEAK_ROWS:
+    if weak and found.rows < 4 * ROWS_PER_CLUSTER:
         told.append(f"With {found.rows} rows, real clusters are often missed.")
     if found.block:
         blocks = max(2, found.rows // found.block)

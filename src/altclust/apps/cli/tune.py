@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from ...search.tuning import RULES, Tuning
+from ...search.tuning import Tuning
 from ...search.tuning import tune as search
 from ...tables.known import as_known
 from .files import claim, writing
@@ -28,16 +27,10 @@ Examples:
 
     altclust tune customers.csv --given segment --clusters 3 --jobs 0 --out tuning
 """
-SHOWN = {
-    "ranking": ("source", "n_clusters", "n_components", "sigma", "overlap", "contrast", "again", "score"),
-    "paper": ("n_clusters", "n_components", "sigma", "novelty_weight", "overlap", "quality", "inequality", "score"),
-}
-HEADS = {"source": "start", "again": "found again", "n_clusters": "k", "n_components": "q", "novelty_weight": "weight"}
+SHOWN = ("source", "n_clusters", "n_components", "sigma", "overlap", "contrast", "again", "score")
+HEADS = {"source": "start", "again": "found again", "n_clusters": "k", "n_components": "q"}
 FILES = r"tuning\.csv|parameters\.json"
 BEST = 10  # candidates that are shown
-
-RuleName = StrEnum("RuleName", {name: name for name in RULES})  # type: ignore[misc]
-Rule = Annotated[RuleName, typer.Option(help="How candidates are scored; see docs/choosing.md.")]
 
 
 @with_table_options
@@ -45,7 +38,6 @@ def tune(
     options: TableOptions,
     clusters: Clusters = None,
     components: Components = None,
-    rule: Rule = RuleName("ranking"),  # noqa: B008
     out: Out = Path("altclust-out"),
 ) -> None:
     """Search for the parameters of the clearest alternative; Ctrl-C stops and keeps the best result so far."""
@@ -56,7 +48,6 @@ def tune(
             as_known(task.study.given),
             n_clusters=clusters,
             n_components=components,
-            rule=rule.value,
             n_jobs=options.n_jobs,
             progress=bar.update,
         )
@@ -70,7 +61,7 @@ def tune(
     if options.as_json:
         print(as_json(chosen))
     elif not options.quiet:
-        _show(tuning, SHOWN[rule.value], chosen["command"], out)
+        _show(tuning, chosen["command"], out)
     if early:
         say(f"Interrupted: this is the best of {len(tuning.trials)} candidates so far.")
         raise typer.Exit(INTERRUPTED)
@@ -98,15 +89,15 @@ def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]
     }
 
 
-def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> None:
+def _show(tuning: Tuning, command: str, out: Path) -> None:
     best = tuning.table.sort_values(["chosen", "score"], ascending=False, kind="stable").head(BEST)
     table = Table(
         title=f"The best of {len(tuning.table)} candidates", caption="k clusters, q directions; the first is chosen."
     )
-    for column in columns:
+    for column in SHOWN:
         table.add_column(HEADS.get(column, column))
     for _, row in best.iterrows():
-        table.add_row(*(_cell(row[column]) for column in columns))
+        table.add_row(*(_cell(row[column]) for column in SHOWN))
     Console().print(table)
     for sentence in (
         tuning.reasons,
