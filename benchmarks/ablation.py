@@ -13,6 +13,7 @@ import argparse
 import warnings
 from collections.abc import Callable
 from itertools import permutations
+from unittest.mock import patch
 
 import pandas as pd
 from joblib import Parallel, delayed
@@ -23,6 +24,7 @@ import zoo
 from altclust import tune
 from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
+from altclust.search import tuning
 from altclust.search.halves import found_again
 from altclust.search.proposals import SOURCES
 from altclust.search.selection import REJECTED, TERMS, fewest
@@ -53,12 +55,13 @@ def searched(group: str, task: tasks.Task) -> list[pd.DataFrame]:
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for k in (None, task.n_clusters):
-            tuning = tune(task.X, task.given, n_clusters=k)
-            truth = task.truth[tuning.rows]
-            table = tuning.table.assign(
-                again=[found_again(tuning.spec, trial, tuning.seed) for trial in tuning.trials],
-                nmi=[nmi(trial.labels, truth) for trial in tuning.trials],
-                obvious=tuning.table["score"] < -REJECTED / 2,
+            with patch.object(tuning, "rank", side_effect=tuning.rank) as ranked:
+                result = tune(task.X, task.given, n_clusters=k)
+            spec, trials, seed = ranked.call_args.args
+            truth = task.truth[result.rows]
+            table = result.table.assign(
+                again=[found_again(spec, trial, seed) for trial in trials],
+                nmi=[nmi(trial.labels, truth) for trial in trials],
             )
             found.append(
                 table.assign(**{"k set": k is not None}, task=f"{task.family} {task.seed} {len(task.X)}", group=group)
@@ -70,8 +73,7 @@ def score(table: pd.DataFrame, without: str = "") -> pd.Series:
     """The score without one of its terms or rules."""
     found = sum(table[name] for name in TERMS if name != without)
     outliers, resembling = table["smallest"] < fewest(table["n_clusters"]), table["overlap"] > ALTERNATIVE
-    obvious = table["obvious"] & ~outliers & ~resembling
-    rules = {"outliers": outliers, "resembling": resembling, "obvious groups": obvious}
+    rules = {"outliers": outliers, "resembling": resembling}
     return found - REJECTED * sum(rule.astype(float) for name, rule in rules.items() if name != without)
 
 
@@ -86,12 +88,12 @@ def chosen(table: pd.DataFrame, choice: Choice) -> pd.Series:
 
 def ablate(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each part that is left out."""
-    found = {"all": chosen(table, score)}
+    found = {"all": chosen(table, lambda t: t["chosen"].astype(float)), "products kept whole": chosen(table, score)}
     for name in table["source"].unique():
         found[f"without start {name}"] = chosen(
             table, lambda t, name=name: score(t) - 2 * REJECTED * (t["source"] == name)
         )
-    for name in [*TERMS, "outliers", "resembling", "obvious groups"]:
+    for name in [*TERMS, "outliers", "resembling"]:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
     for name in TERMS:
         found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + t[name])

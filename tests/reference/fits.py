@@ -72,9 +72,9 @@ def tensor(X: np.ndarray) -> Any:
     return torch.from_numpy(X)
 
 
-def tuned(rule: str) -> Found:
+def tuned() -> Found:
     X, given = table(120)
-    found = tune(X, given, n_clusters=3, rule=rule)
+    found = tune(X, given, n_clusters=3)
     return {"sigma": np.array(found.settings.sigma), "components": found.settings.init.T}
 
 
@@ -137,8 +137,7 @@ CASES: dict[str, Callable[[], Found]] = {
     "search, k told": searched,
     "search, thin": thin,
     "search, two processes": partial(searched, n_jobs=2),
-    "tune": partial(tuned, "ranking"),
-    "tune, paper's rule": partial(tuned, "paper"),
+    "tune": tuned,
     "views": discovered,
     **{
         f"baseline {name}": partial(baseline, name)

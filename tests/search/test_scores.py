@@ -83,7 +83,7 @@ def test_gaps_between_rounded_values_are_not_found_again():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.round(rng.standard_normal(300), 1), rng.standard_normal((300, 3))])
     spec = SearchSpec(X - X.mean(axis=0), Given.nothing(300))
-    assert found_again(spec, fit_proposal(spec, Proposal("thinner", 2), 0), 0) < 0.3
+    assert found_again(spec, fit_proposal(spec, Proposal("thin", 2), 0), 0) < 0.3
 
 
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():

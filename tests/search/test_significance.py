@@ -16,12 +16,12 @@ from altclust.search.null_rows import Marginal, NullRows, one_peak
 from altclust.search.obvious import Obvious
 from altclust.search.serial import block_length, block_split
 from altclust.search.significance import (
-    FEWEST_ROWS,
     Answer,
     AssessOptions,
     Significance,
     _combined,
     assess,
+    fewest_rows,
 )
 from altclust.search.spec import SearchSpec
 from altclust.search.verdict import ADVICE, BADGES
@@ -247,12 +247,12 @@ def test_more_columns_than_rows(few_draws):
 
 
 def test_too_few_rows_are_said_to_be_too_few():
-    data = views(FEWEST_ROWS - 1, ("blobs", "blobs"), (2, 2), random_state=0)
+    data = views(fewest_rows(2) - 1, ("blobs", "blobs"), (2, 2), random_state=0)
     sure = KDAC(2, sigma=1.0, random_state=0).fit(data.X, data.given).significance_
     assert np.isnan(sure.p_value)
     assert not sure.is_real
     assert sure.verdict.startswith(
-        f"Too few rows to test: The table has {FEWEST_ROWS - 1} rows; the test needs at least"
+        f"Too few rows to test: The table has {fewest_rows(2) - 1} rows; the test needs 25 for each cluster."
     )
 
 

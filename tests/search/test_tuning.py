@@ -44,11 +44,6 @@ def tuning(data):
     return tune(data.X, data.given, n_clusters=2)
 
 
-@pytest.fixture(scope="module")
-def paper(data):
-    return tune(data.X, data.given, n_clusters=2, rule="paper")
-
-
 def best(tuning):
     return int(np.flatnonzero(tuning.table["chosen"])[0])
 
@@ -119,28 +114,9 @@ def test_the_choice_depends_neither_on_the_seed_nor_on_the_order_of_rows_and_col
     assert nmi(first.labels_, second.labels_) == pytest.approx(1)
 
 
-def test_papers_rule_follows_the_inequality(paper):
-    table = paper.table
-    holds = table["inequality"] >= 1
-    assert holds.any()
-    assert not holds.all()
-    assert table["quality"].iloc[best(paper)] == table["quality"][holds].max()
-    assert "holds, and cluster quality is the highest" in paper.reasons
-
-
-def test_papers_rule_comes_closest_where_the_inequality_holds_nowhere(data):
-    tuning = tune(data.X, data.given, n_clusters=2, n_components=1, novelty_weight=300.0, rule="paper")
-    table = tuning.table
-    assert set(table["novelty_weight"]) == {300.0}
-    assert (table["inequality"] < 1).all()
-    assert table["inequality"].iloc[best(tuning)] == table["inequality"].max()
-    assert "holds for no candidate and comes closest here" in tuning.reasons
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rule": "taste"}, "rule='taste' is not a rule: choose among ranking, paper"),
         ({"n_clusters": 500}, f"^n_clusters=500 is more than the {N} rows: ask for fewer"),
         ({"n_components": 7}, "n_components=7"),
         ({"given": [0, 1]}, "given"),

@@ -7,7 +7,7 @@ import pytest
 from altclust import KDAC
 from altclust.base.given import Given
 from altclust.datasets import penguins
-from altclust.search.witnesses import find_witnesses, holm
+from altclust.search.witnesses import find_witnesses
 
 N = 300
 
@@ -41,7 +41,7 @@ def test_categories_numbers_and_dates_that_agree_are_found_and_noise_is_not(rng,
     )
     found = find_witnesses(labels, others, rng=rng)
     assert names(found) == {"sex", "flag", "code", "size", "day"}
-    assert all(7 / 2000 <= witness.p_value <= 0.05 for witness in found)
+    assert all(0 <= witness.p_value <= 0.05 for witness in found)
     assert all(0.1 < witness.effect <= 1 for witness in found)
     said = {witness.column: witness.sentence for witness in found}
     share = round(100 * np.mean(mostly[labels == 0] == 0)), round(100 * np.mean(mostly[labels == 1] == 0))
@@ -88,12 +88,6 @@ def test_a_difference_that_nobody_would_notice_is_not_mentioned(rng):
     labels = np.repeat([0, 1], 50_000)
     others = pd.DataFrame({"a": rng.random(100_000) < 0.5 + 0.1 * labels})
     assert find_witnesses(labels, others, rng=rng) == ()
-
-
-def test_holm():
-    corrected = holm(np.array([0.04, 0.001, 0.01, 0.5]))
-    assert corrected == pytest.approx([0.08, 0.004, 0.03, 0.5])
-    assert holm(np.array([0.6, 0.7])) == pytest.approx([1.0, 1.0])
 
 
 def test_more_than_two_clusters_are_told_as_a_range(rng):

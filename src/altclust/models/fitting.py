@@ -110,7 +110,7 @@ class Fit:
             searched_labels=result.labels,
             places=sample.places,
             rule=self.rule(result.labels),
-            find_rule=self.rule,
+            find_rule=self.rule_of_equal_rows,
             certify=partial(self._certify, problem, settings, basis, extension, result),
             columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
             **self._found_again(settings, result),
@@ -183,15 +183,19 @@ class Fit:
             "rows": search.X,
         }
 
-    def rule(self, labels: np.ndarray) -> Obvious | None:
-        """The columns that reproduce labels of the sample, if there are any."""
+    def rule_of_equal_rows(self, labels: np.ndarray) -> Obvious | None:
+        """The columns that reproduce labels which equal rows share: enough of them always do, so at most two count."""
+        return self.rule(labels, several=False)
+
+    def rule(self, labels: np.ndarray, several: bool = True) -> Obvious | None:
+        """The columns that reproduce labels of the sample, if there are any; several: more than two may do it."""
         sample = self.sample
         before = as_they_were(sample.centred, sample.names, sample.originals)
         subspace = None if self.tuning is None else self.tuning.settings.subspace
         if subspace is not None:  # the search left some columns aside, and found the view in the others
             before = before.loc[:, np.any(subspace, axis=1)]
         beside = as_they_were(sample.centred, sample.names, None)
-        return reproduced_by(labels, before, cuts=False, given=sample.given, beside=beside)
+        return reproduced_by(labels, before, cuts=False, given=sample.given, beside=beside, several=several)
 
     def variant(self, seed: int, guess: Guess | None, n_clusters: int) -> FittedView:
         """The view with another number of clusters, from its trial of the search."""

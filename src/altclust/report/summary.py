@@ -141,7 +141,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model.fitted_.obvious_group
     # Equal rows have equal labels, so that enough columns with few values would always reproduce them.
-    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)])
+    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     tested = None if predicted else model.fitted_.significance

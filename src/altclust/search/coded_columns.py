@@ -10,21 +10,21 @@ from pandas.api import types
 from sklearn.feature_selection import f_classif
 
 from .null_rows import ATOM, FEW_VALUES
+from .screening import LEADING
 
-WIDE = 60  # columns, beyond which only the most telling are tried, and those with few values in cross tables
 ROWS_PER_CELL = 10  # with fewer, a cross table agrees with anything
 
 
 def most_telling(frame: pd.DataFrame, rows: np.ndarray, codes: np.ndarray) -> list[int]:
     """All columns, or those of a wide table that are no numbers or whose means differ most between the clusters."""
-    if frame.shape[1] <= WIDE:
+    if frame.shape[1] <= LEADING:
         return list(range(frame.shape[1]))
     numeric = np.array([types.is_numeric_dtype(kind) for kind in frame.dtypes])
     places = np.flatnonzero(numeric)
     values = np.nan_to_num(frame.iloc[rows, places].to_numpy(dtype=float))
     varied = np.flatnonzero(np.ptp(values, axis=0) > 0)
     telling = np.nan_to_num(f_classif(values[:, varied], codes)[0], posinf=np.inf)
-    chosen = places[varied[np.argsort(-telling, kind="stable")[:WIDE]]]
+    chosen = places[varied[np.argsort(-telling, kind="stable")[:LEADING]]]
     return np.sort(np.concatenate([chosen, np.flatnonzero(~numeric)])).tolist()
 
 

@@ -27,19 +27,21 @@ from ..base.errors import LONGEST, one_line
 from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.embedding import as_clusterings, joint_codes
-from .coded_columns import ROWS_PER_CELL, WIDE, CodedColumn, coded_columns, most_telling
+from .coded_columns import ROWS_PER_CELL, CodedColumn, coded_columns, most_telling
 from .heuristics import MOST_ROWS
 from .null_rows import ATOM, FEW_VALUES
+from .screening import LEADING
 
 EXACT = 0.995  # agreement that needs no "nearly"
 REPRODUCED = 0.95  # agreement from which columns reproduce a view
 SHOWN = 0.8  # agreement from which other columns show it as well, and below which a rule on all columns is no hint
 DEPTH = 2  # of a rule
+ROWS_PER_EXACT_CELL = 3  # of a cross table of three columns or more: clusters that are pure in all cells are no chance
 
 
 @dataclass(frozen=True)
 class Obvious:
-    """One column, or two, that reproduce a view.
+    """One column, or two, that reproduce a view; more only if they have few values and reproduce it exactly.
 
     Attributes
     ----------
@@ -123,10 +125,11 @@ def reproduced_by(
     names: Sequence[str] | None = None,
     *,
     cuts: bool = True,
+    several: bool = True,
     given: Given | None = None,
     beside: pd.DataFrame | None = None,
 ) -> Obvious | None:
-    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95.
+    """The one column, or the two, that reproduce the labels with an agreement of at least 0.95, or several exactly.
 
     Few-valued columns and pairs of them are compared value by value, also within the given clusters, whose means a
     search subtracts; other columns by a decision tree of depth at most two. One column is preferred to two.
@@ -141,6 +144,8 @@ def reproduced_by(
         The names of the columns; default: those of the frame, or "column 0" ….
     cuts : bool
         Whether to say where columns with many values are split.
+    several : bool
+        Whether to try cross tables of three columns or more.
     given : Given, optional
     beside : DataFrame, optional
         All columns that were clustered, as numbers: those that are not in the rule may show the view as well.
@@ -171,13 +176,14 @@ def reproduced_by(
     columns = coded_columns(frame.iloc[rows, places], [names[j] for j in places])
     listed = sorted((c for c in columns if c.listed), key=lambda column: -_agreement(codes, _cells([column])))
     used = _promising(codes, columns)
-    pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:WIDE], 2)]
+    pairs = [sorted(pair, key=lambda column: column.place) for pair in combinations(listed[:LEADING], 2)]
     within = joint_codes(as_clusterings(given.take(rows)), len(rows)) if given else None
     rule = (
         _of_values(codes, [[column] for column in listed[:1]])
         or _split(codes, columns, [[j] for j in used], cuts)
         or _of_values(codes, pairs)
         or _split(codes, columns, [[used[0], j] for j in used[1:]], cuts)
+        or (_of_several(codes, listed) if several else None)
         or (None if within is None else _of_values(codes, [[one] for one in listed] + pairs, within))
     )
     numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
@@ -207,11 +213,11 @@ def _cells(columns: Sequence[CodedColumn]) -> np.ndarray:
     return columns[0].codes if len(columns) == 1 else columns[0].codes * columns[1].levels + columns[1].codes
 
 
-def _agreement(codes: np.ndarray, cells: np.ndarray) -> float:
+def _agreement(codes: np.ndarray, cells: np.ndarray, rows_per_cell: int = ROWS_PER_CELL) -> float:
     """The mean F1 score of the clusters if each cell is given its most frequent one; 0 if cells are too many."""
     k, size = int(codes.max()) + 1, int(cells.max()) + 1
     counts = np.bincount(cells * k + codes, minlength=size * k).reshape(size, k)
-    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // ROWS_PER_CELL, 2**DEPTH):
+    if np.count_nonzero(counts.sum(axis=1)) > max(len(codes) // rows_per_cell, 2**DEPTH):
         return 0.0
     best = counts.argmax(axis=1)
     right = np.bincount(best, counts.max(axis=1), minlength=k)
@@ -239,6 +245,24 @@ def _of_values(
         rule = whole if same else f"groups of the values of {names[0]}"
     rule += "" if within is None else ", within the given clusters"
     return Obvious(names, max(agreements), all(column.few for column in columns), rule)
+
+
+def _of_several(codes: np.ndarray, listed: Sequence[CodedColumn]) -> Obvious | None:
+    """The rule by the values of three columns or more, if it is exact: each further one is that which helps most."""
+    columns, cells = list(listed[:1]), listed[0].codes if listed else codes
+    while columns:
+        left = [one for one in listed[:LEADING] if all(one is not other for other in columns)]
+        tried = [np.unique(cells * one.levels + one.codes, return_inverse=True)[1] for one in left]
+        agreements = [_agreement(codes, one, ROWS_PER_EXACT_CELL) for one in tried]
+        if max(agreements, default=0.0) <= _agreement(codes, cells, ROWS_PER_EXACT_CELL):
+            break
+        best = int(np.argmax(agreements))
+        columns, cells = [*columns, left[best]], tried[best]
+        if agreements[best] >= EXACT:
+            names = [column.name for column in sorted(columns, key=lambda column: column.place)]
+            rule = f"a cross table of {', '.join(names[:-1])} and {names[-1]}"
+            return Obvious(tuple(names), agreements[best], True, rule)
+    return None
 
 
 def _promising(codes: np.ndarray, columns: Sequence[CodedColumn]) -> list[int]:

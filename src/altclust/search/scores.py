@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from scipy.special import ndtri
 
 from ..base.backend import Array
@@ -25,7 +24,7 @@ WIDTH = 0.2  # of the kernel for the contrast, over the median distance
 STEP = 0.1  # spreads of a cloud that differ by less count as equal
 
 
-def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jobs: int | None = None) -> pd.DataFrame:
+def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
     """One row per trial.
 
     The columns are:
@@ -56,7 +55,7 @@ def scores(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jo
             "evenness": float(-np.sum(shares * np.log(shares)) / np.log(max(k, 2))),
         }
 
-    return pd.DataFrame(Parallel(n_jobs=n_jobs, backend="threading")(map(delayed(one), trials)))
+    return pd.DataFrame([one(trial) for trial in trials])
 
 
 class Contrast:

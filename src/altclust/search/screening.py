@@ -16,7 +16,7 @@ from ..base.given import Given
 from .independent_components import equal_bins
 
 WIDE = 200  # columns, above which a search is restricted
-LEADING = 50  # principal directions
+LEADING = 50  # principal directions of a wide table, or its most telling columns, that are looked at
 LIGHTEST, PARTNERS = 4, 2  # columns with the lightest tails, and partners of each
 
 

@@ -37,9 +37,9 @@ def tabulate(trials: list[Trial]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_jobs: int | None = None) -> pd.DataFrame:
+def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd.DataFrame:
     """The table of the trials with their scores, but without what halves of the rows find again."""
-    table = pd.concat([tabulate(trials), scores(spec, trials, rng, n_jobs)], axis=1)
+    table = pd.concat([tabulate(trials), scores(spec, trials, rng)], axis=1)
     resembling = table["overlap"] > ALTERNATIVE
     outliers = table["smallest"] < fewest(table["n_clusters"])
     table["score"] = sum(table[name] for name in TERMS if name != "again")
@@ -50,18 +50,18 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator, n_job
     return table
 
 
-def rank(spec: SearchSpec, trials: list[Trial], seed: int, n_jobs: int | None = None) -> pd.DataFrame:
+def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
     """The table of the trials with a score by which to choose.
 
     Halves of the rows are searched only for trials that may be the best; the others count as not found again.
     """
-    table = judge(spec, trials, np.random.default_rng(seed), n_jobs)
+    table = judge(spec, trials, np.random.default_rng(seed))
     score, again = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan)
     while True:
         i = int(np.argmax(score + np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
-        again[i] = found_again(spec, trials[i], seed, n_jobs)
+        again[i] = found_again(spec, trials[i], seed)
         score[i] += again[i]
 
 

@@ -16,7 +16,7 @@ from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given
 from ..base.known import read_given
-from ..base.parallel import fitting_threads
+from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import own_order
 from ..base.validation import centre, check_rows, check_sizes, column_names
@@ -95,7 +95,7 @@ def tune(
     keep_obvious : bool
         Whether a view may be chosen that columns with few values reproduce, see `Tuning.obvious`.
     n_jobs : int, optional
-        Number of parallel threads.
+        Number of parallel processes.
     progress : callable, optional
         Called with an `altclust.Progress` after every trial. A true return value stops the search; the choice is then
         among the trials so far.
@@ -185,7 +185,7 @@ def search_parameters(
         raise InputError(problem, argument="n_clusters", value=fixed.n_clusters)
     with fitting_threads(len(sampled)):
         trials = _trials(spec, found, seed, n_jobs, callback)
-        table = rank(spec, trials, seed, n_jobs)
+        table = rank(spec, trials, seed)
         first = int(table["score"].argmax()) if fixed.n_clusters else factor(spec, trials, table, seed)
     rule = None
     if not fixed.keep_obvious:
@@ -262,9 +262,11 @@ def _trials(
     spec: SearchSpec, found: list[Proposal], seed: int, n_jobs: int | None, callback: Callback | None
 ) -> list[Trial]:
     """The trials of all proposals, in order, or of those that are done when the callback stops the search."""
+    if n_jobs not in (None, 1):
+        spec.tails, spec.components  # noqa: B018 — computed once here, instead of once for each trial
     done: dict[int, Trial] = {}
-    running = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
-        delayed(lambda i, one: (i, fit_proposal(spec, one, seed)))(i, one) for i, one in enumerate(found)
+    running = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(_trial)(spec, one, seed, i) for i, one in enumerate(found)
     )
     try:
         for i, trial in running:
@@ -274,3 +276,9 @@ def _trials(
     finally:
         running.close()
     return [done[i] for i in sorted(done)]
+
+
+def _trial(spec: SearchSpec, proposal: Proposal, seed: int, place: int) -> tuple[int, Trial]:
+    end_with_parent()
+    with fitting_threads(len(spec.X)):
+        return place, fit_proposal(spec, proposal, seed)

@@ -289,7 +289,6 @@ def test_a_given_measurement(folder, altclust):
         (["find", "customers.csv", "--parameters", "p.json"], 2, "is for the columns a, b: run `altclust tune` again"),
         (["find", "holes.csv", "--parameters", "p.json"], 2, "is for --no-standardise: pass that option too"),
         (["tune", "customers.csv", "--clusters", "500"], 2, f"--clusters 500 is more than the {N} rows: ask for fewer"),
-        (["tune", "customers.csv", "--rule", "taste"], 2, "'taste' is not one of 'ranking', 'paper'"),
     ],
 )
 def test_mistakes_of_one_command(folder, altclust, arguments, code, message):
@@ -415,17 +414,9 @@ def test_tune_shows_the_scores_of_the_ranking(folder, altclust):
     assert {"again", "contrast", "mixture", "evenness", "score"} <= set(table.columns)
 
 
-def test_tune_by_the_papers_rule(folder, altclust):
-    shape = ("--clusters", "2", "--components", "1", "--columns", "visits", "--columns", "spend")
-    done = altclust("tune", "customers.csv", "--given", "segment", *shape, "--rule", "paper")
-    assert done.returncode == 0, done.stderr
-    assert "Theorem 1's inequality" in words(done.stdout)
-    assert pd.read_csv(folder / "altclust-out" / "tuning.csv")["inequality"].notna().all()
-
-
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_ends_the_search_with_what_there_is(folder, jobs):
-    arguments = ["tune", "customers.csv", "--rule", "paper", "--clusters", "4", "--jobs", str(jobs)]
+    arguments = ["tune", "customers.csv", "--jobs", str(jobs)]
     process = subprocess.Popen(
         [sys.executable, "-c", "from altclust.apps.cli.main import main; main()", *arguments],
         cwd=folder,
