@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..report.columns import FIELDS, listed_columns
+from ..report.summary import FIELDS, listed_columns
 from ..tables.frames import as_pandas, with_column
 from .annotated import annotate, annotated_frame, is_annotated
 from .display import CELL, HEAD, picture

@@ -19,39 +19,20 @@ LARGEST = 10.0  # the effect is infinite where the groups have no variance
 
 @dataclass(frozen=True)
 class ColumnEffect:
-    """The effect sizes of one column, one per cluster.
-
-    Attributes
-    ----------
-    name : str
-    size : array, shape (k,)
-        Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined.
-    inside, outside : arrays, shape (k,)
-        Mean, or share of the level, among the cluster's rows and among all others; of dates, nanoseconds since 1970.
-    levels : list of str, optional
-        For text, the level with the largest effect in each cluster.
-    is_date : bool
-        Whether the values are dates.
-    """
+    """The effect sizes of one column, one per cluster."""
 
     name: str
-    size: np.ndarray
-    inside: np.ndarray
-    outside: np.ndarray
-    levels: list[str] | None = None
-    is_date: bool = False
+    size: np.ndarray  # Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined
+    inside: np.ndarray  # mean, or share of the level, among the cluster's rows; of dates, nanoseconds since 1970
+    outside: np.ndarray  # the same among all others
+    levels: list[str] | None = None  # for text, the level with the largest effect in each cluster
+    is_date: bool = False  # whether the values are dates
 
 
 def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[ColumnEffect]:
     """The effects of all columns that are numbers or have few levels; missing cells are left out.
 
-    Parameters
-    ----------
-    values : DataFrame, shape (n, m)
-    codes : int array, shape (n,)
-        The cluster of every row; −1 is in no cluster, and counts among the other rows of each.
-    k : int
-        Number of clusters.
+    codes, shape (n,), are the clusters, of which there are k; −1 is in none, and counts among the other rows of each.
     """
     found = (_column_effect(text(name), values.iloc[:, j], codes, k) for j, name in enumerate(values.columns))
     return [effect for effect in found if effect is not None]
@@ -113,10 +94,7 @@ def _of_levels(name: str, levels: np.ndarray, names: list[str], codes: np.ndarra
 def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[dict[str, Any]]:
     """The columns in which a cluster differs most, as plain dicts.
 
-    Returns
-    -------
-    list of dict
-        name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
+    Of each: name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
     """
     sizes = np.array([effect.size[cluster] for effect in effects])
     order = np.argsort(-np.abs(sizes), kind="stable")[:most]
@@ -139,16 +117,7 @@ def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
 
 
 def boxes(values: np.ndarray, codes: np.ndarray, clusters: int) -> list[dict[str, Any]]:
-    """Quantiles of a measurement in each cluster with known values, as plain numbers.
-
-    Parameters
-    ----------
-    values : array, shape (n,)
-        NaN is unknown.
-    codes : int array, shape (n,)
-        The cluster of each row; −1 is unknown.
-    clusters : int
-    """
+    """Quantiles of a measurement (NaN is unknown) in each cluster (−1 is unknown) with values, as plain numbers."""
     found = []
     for code in range(clusters):
         inside = values[(codes == code) & ~np.isnan(values)]

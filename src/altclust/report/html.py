@@ -18,9 +18,7 @@ with needed_by("A report"):
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
 
-    from .box_chart import box_chart
-    from .chart import line_chart
-    from .null_chart import null_chart
+    from .charts import box_chart, line_chart, null_chart
     from .svg import markers, places, scatter, swatch
 
 MOST_LISTED = 500  # columns in the list of all
@@ -35,13 +33,7 @@ GLOSSES = {
 
 
 def render(*views: dict[str, Any]) -> str:
-    """One self-contained HTML page on one or several views.
-
-    Parameters
-    ----------
-    views : dicts
-        From `altclust.report.summarise`.
-    """
+    """One self-contained HTML page on one or several views, from their `altclust.report.summarise`."""
     if not views:
         raise InputError("views is empty: pass at least one summary.")
     return (
@@ -109,7 +101,9 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
         "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
         "change": line_chart(*_measure_of_convergence(view), log=True, bound=view["tol"], sampled=sampled),
         "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
-        "boxes": [box_chart(one["boxes"], f"{one['name']} in each new cluster") for one in view["given"]],
+        "boxes": [
+            box_chart(one["boxes"], f"{one['name']} in each new cluster", one["is_date"]) for one in view["given"]
+        ],
         "sampled": sampled,
     }
 

@@ -77,22 +77,10 @@ def _scaled(v: Sequence[float]) -> np.ndarray:
 def scatter(
     x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str, given: bool = False
 ) -> Markup:
-    """One clustering of the points.
+    """The points from `places`, in the colours of one of several clusterings of them; given ones have hollow marks.
 
-    Rows with the same clusters in every clustering are one path, so that the script can fade those not selected.
-
-    Parameters
-    ----------
-    x, y : sequences of int
-        From `places`.
-    codes : sequence of sequences of int
-        The clusters of every point, in all clusterings.
-    which : int
-        The clustering that colours the points.
-    label : str
-        Text for screen readers.
-    given : bool
-        Whether it is a given one, which has other colours and hollow marks.
+    Rows with the same clusters in every clustering are one path, so that the script can fade those not selected. The
+    label is for screen readers.
     """
     cells, member = np.unique(np.array(codes).T, axis=0, return_inverse=True)
     member = member.ravel()

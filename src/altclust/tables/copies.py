@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from ..base.years import times_of
 from .column_types import MEASURED, ROWS_EACH, TypedColumn
-from .dates import times_of
 from .normal_scores import SOME_ROWS
 from .values import NO_ANSWER, labels
 

@@ -18,7 +18,7 @@ from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.progress_view import show_aside
 from altclust.apps.web.session import Session
-from altclust.report.null_chart import LABEL, null_chart
+from altclust.report.charts import NULL_LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
@@ -196,7 +196,7 @@ def _show_significance(view: ShownView) -> None:
         st.html(paragraph(str(found)))
         drawn = null_chart(found.reference, found.score, alone=True)
         if drawn:
-            st.html(image(drawn, LABEL, "15rem"))
+            st.html(image(drawn, NULL_LABEL, "15rem"))
 
 
 def _explain(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:
