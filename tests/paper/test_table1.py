@@ -14,7 +14,6 @@ from tests.conftest import NIGHTLY, needs_files
 from typer.testing import CliRunner
 
 from altclust.apps.cli.main import app
-from altclust.datasets import CATALOGUE
 from altclust.paper import commands
 from altclust.paper.runs import Cell, cells, run_cell
 from altclust.paper.section import Section
@@ -169,21 +168,6 @@ def test_every_command_has_an_example():
     for name in names:
         assert name in listed
         assert f"altclust reproduce {name}" in CliRunner().invoke(app, ["reproduce", name, "--help"]).output
-
-
-def test_the_list_of_data_sets(tmp_path, monkeypatch):
-    monkeypatch.setenv("ALTCLUST_DATA", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "small_gaussian.csv").touch()
-    done = CliRunner().invoke(app, ["datasets"])
-    assert done.exit_code == 0
-    lines = {line.split()[1]: line for line in done.output.splitlines() if line.startswith("│")}
-    assert len([name for name in lines if name != "│"]) >= len(CATALOGUE)
-    assert "1041 x 139" in lines["webkb_139"]
-    assert "not downloaded" in lines["webkb_139"]
-    assert "generated" in lines["moons"]
-    assert "package" in lines["penguins"]
-    assert "data folder" in lines["small_gaussian_40"]
 
 
 @needs_files

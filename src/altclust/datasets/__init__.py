@@ -7,7 +7,6 @@
 """
 
 from altclust.datasets.cache import DatasetUnavailable, data_folder, fetch
-from altclust.datasets.catalogue import CATALOGUE, CatalogueEntry
 from altclust.datasets.dataset import Dataset, ImageDataset
 from altclust.datasets.generators import growth, large_gaussians, moons, small_gaussians
 from altclust.datasets.loaders import (
@@ -24,8 +23,6 @@ from altclust.datasets.penguins import penguins
 from altclust.datasets.views import views
 
 __all__ = [
-    "CATALOGUE",
-    "CatalogueEntry",
     "Dataset",
     "DatasetUnavailable",
     "ImageDataset",
