@@ -10,24 +10,18 @@ import numpy as np
 from array_api_compat import array_namespace, device
 
 from ..base.backend import Array, into
+from .kernel_family import Kernel
 
 # exponents whose exponential is not rounded to a subnormal value, in double and single precision
 LOWEST = {np.dtype(kind).char: np.log(np.finfo(kind).smallest_normal) + 0.1 for kind in (np.float64, np.float32)}
 
 
 @dataclass(frozen=True)
-class Gaussian:
-    """k(a, b) = exp(−‖a − b‖² / 2σ²).
-
-    Parameters
-    ----------
-    sigma : float
-        The width σ > 0, in the units of the projected rows.
-    """
+class Gaussian(Kernel):
+    """k(a, b) = exp(−‖a − b‖² / 2σ²), with a width σ > 0 in the units of the projected rows."""
 
     sigma: float
 
-    product: ClassVar[bool] = False  # see `altclust.core.kernel_family.Kernel`
     normalised: ClassVar[bool] = True
 
     @property
@@ -60,25 +54,14 @@ class Gaussian:
         E = self._products(A, B)
         return into(xp, xp.exp, E, out=E)
 
-    def at(self, sigma: float) -> Gaussian:
-        """Itself: it has a width."""
-        return self
-
     def value(self, beta: Array) -> Array:
-        """f(β) = exp(−β/2σ²)."""
         return array_namespace(beta).exp(-self.precision / 2 * beta)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return -self.precision / 2 * self.value(beta)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return self.precision**2 / 4 * self.value(beta)
-
-    def widths(self, X: Array) -> Array | None:
-        """No local widths."""
-        return None
 
     def gram(self, Z: Array, out: Array | None = None) -> Array:
         """The kernel matrix K of the rows of Z, shape (n, n), with an exact unit diagonal."""

@@ -103,21 +103,17 @@ class KernelObjective:
     gamma: Gamma
 
     def value(self, W: Array) -> float:
-        """See `Objective`."""
         return -self.engine.value(W, self.gamma)
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
-        """See `Objective`."""
         value, gradient = self.engine.value_and_gradient(W, self.gamma)
         return -value, gradient
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
-        """See `Objective`."""
         value, phi = self.engine.value_and_phi(W, self.gamma)
         return -value, phi
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
-        """See `Objective`."""
         return self.engine.hessian(W, self.gamma, phi)
 
 

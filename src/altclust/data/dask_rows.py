@@ -115,7 +115,6 @@ class DaskRows:
         return DaskRows(self.X, Given(stacked, tuple(levels)), self.columns)
 
     def beside(self, values: np.ndarray) -> Any:
-        """See `Rows`."""
         import dask.array as da
 
         return da.from_array(values, chunks=(self.X.chunks[0],))
@@ -142,7 +141,6 @@ class DaskRows:
         )
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
-        """See `Rows`."""
         import dask
 
         work, gather = dask.delayed(over_steps, pure=False), dask.delayed(_added, pure=False)

@@ -45,7 +45,6 @@ class DenseEngine:
         return other
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
-        """γ for this U and these D."""
         return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _buffer(self, name: str) -> Array:
@@ -63,7 +62,6 @@ class DenseEngine:
         return last[1]
 
     def degrees(self, W: Array) -> Array:
-        """K 1, shape (n,)."""
         return np.sum(self._gram(W), axis=1)
 
     def value(self, W: Array, gamma: Gamma) -> float:

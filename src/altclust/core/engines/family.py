@@ -30,7 +30,6 @@ class FamilyEngine:
         self._last: tuple[Array, Array] | None = None
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
-        """γ for this U and these D."""
         return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _betas(self, W: Array) -> Array:
@@ -53,15 +52,12 @@ class FamilyEngine:
         return self.kernel.value(self._betas(W)).sum(axis=1) if self.kernel.normalised else np.ones(len(self.X))
 
     def value(self, W: Array, gamma: Gamma) -> float:
-        """Σ γ_ij f(β_ij)."""
         return float(self._weighted(W, gamma, 0).sum())
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij f(β_ij) and Φ(W) W."""
         return self.value(W, gamma), self._form(self._weighted(W, gamma, 1), self.X @ W)
 
     def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij f(β_ij) and Φ(W)."""
         phi = self._form(self._weighted(W, gamma, 1), self.X)
         return self.value(W, gamma), (phi + phi.T) / 2
 
