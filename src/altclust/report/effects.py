@@ -39,13 +39,9 @@ def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[Colu
 
 
 def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> ColumnEffect | None:
-    kind = column.dtype
-    if types.is_datetime64_any_dtype(kind):
-        times = column.to_numpy(dtype="datetime64[ns]")
-        numbers = np.where(np.isnat(times), np.nan, times.astype(float))
-        return replace(_of_numbers(name, numbers, codes, k), is_date=True)
-    if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind):
-        return _of_numbers(name, column.to_numpy(dtype=float, na_value=np.nan), codes, k)
+    kind, is_date = column.dtype, types.is_datetime64_any_dtype(column.dtype)
+    if is_date or (types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind)):
+        return replace(_of_numbers(name, as_numbers(column), codes, k), is_date=is_date)
     try:
         levels, names = pd.factorize(column)
     except TypeError:  # lists and the like cannot be factorised
@@ -53,6 +49,14 @@ def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> C
     if not 2 <= len(names) <= MOST_LEVELS or len(names) > max(2, len(column) // 2):
         return None
     return _of_levels(name, levels, [text(level) for level in names], codes, k)
+
+
+def as_numbers(column: pd.Series) -> np.ndarray:
+    """Numbers, or dates as nanoseconds since 1970; NaN where missing."""
+    if not types.is_datetime64_any_dtype(column.dtype):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    times = column.to_numpy(dtype="datetime64[ns]")
+    return np.where(np.isnat(times), np.nan, times.astype(float))
 
 
 def _of_numbers(name: str, x: np.ndarray, codes: np.ndarray, k: int) -> ColumnEffect:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -291,18 +290,15 @@ def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
 
 
 def _significance(found: Significance | None) -> dict[str, Any]:
-    """The figures of a test; all None if there was none, or if there were too few rows."""
-    names = ("p_value", "smallest_p", "score", "stability")
-    witnesses = [] if found is None else [asdict(one) for one in found.witnesses]
-    if found is None or math.isnan(found.p_value):
-        none = dict.fromkeys((*names, "reference", "is_real", "without_gaps"))
-        return none | {"verdict": None if found is None else found.verdict, "witnesses": witnesses}
-    return {name: float(getattr(found, name)) for name in names} | {
+    """The figures of a test; None if there was none, or if there were too few rows."""
+    names, told = ("p_value", "smallest_p", "score", "stability"), ("is_real", "without_gaps", "verdict")
+    if found is None:
+        return dict.fromkeys((*names, *told, "reference")) | {"witnesses": []}
+    return {
+        **{name: number(getattr(found, name)) for name in names},
+        **{name: getattr(found, name) for name in told},
         "reference": [float(value) for value in found.reference],
-        "is_real": found.is_real,
-        "without_gaps": found.without_gaps,
-        "verdict": found.verdict,
-        "witnesses": witnesses,
+        "witnesses": [asdict(one) for one in found.witnesses],
     }
 
 

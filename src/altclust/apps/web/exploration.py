@@ -30,54 +30,25 @@ MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minut
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of the user.
+    """The choices of the user."""
 
-    Attributes
-    ----------
-    given : tuple of str
-        Columns with known clusters.
-    keep : str or None
-        Column with labels with which the clusters should agree; not in a first view with nothing to differ from.
-    n_clusters : int or "auto"
-    encoder : TableEncoder
-        How the table is read.
-    """
-
-    given: tuple[str, ...] = ()
-    keep: str | None = None
+    given: tuple[str, ...] = ()  # columns with known clusters
+    keep: str | None = None  # with labels to agree with, but not in a first view with nothing to differ from
     n_clusters: int | str = "auto"
-    encoder: TableEncoder = field(default_factory=TableEncoder)
+    encoder: TableEncoder = field(default_factory=TableEncoder)  # how the table is read
 
 
 @dataclass(frozen=True, eq=False)
 class ShownView:
-    """One view that was found.
+    """One view that was found."""
 
-    Attributes
-    ----------
-    view : View
-        As it is shown.
-    searched : View
-        As the search found it: every refit starts there, so that the same choices always give the same view.
-    labels : int array, shape (n,)
-        The clusters, numbered as before the refit.
-    known : DataFrame or None
-        The clusterings that it differs from.
-    before : KDAC or None
-        The model before the last refit.
-    names : dict of int to str
-        The names that the user gave to clusters.
-    stopped : bool
-        Whether the search was stopped early.
-    """
-
-    view: View
-    searched: View
-    labels: np.ndarray
-    known: pd.DataFrame | None
-    before: KDAC | None = None
-    names: dict[int, str] = field(default_factory=dict)
-    stopped: bool = False
+    view: View  # as it is shown
+    searched: View  # as it was found: every refit starts there, so that the same choices always give the same view
+    labels: np.ndarray  # the clusters, numbered as before the refit
+    known: pd.DataFrame | None  # the clusterings that it differs from
+    before: KDAC | None = None  # the model before the last refit
+    names: dict[int, str] = field(default_factory=dict)  # the names that the user gave to clusters
+    stopped: bool = False  # whether the search was stopped early
 
     @property
     def model(self) -> KDAC:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn import datasets as known_sets
 
 from ... import datasets
-from ...tables import Limits, Table, read_table
+from ...tables import Limits, Table
 from ...tables.values import is_text, labels
 
 PAGE = Limits(2_000_000, 20_000, 2e9, 120, "the page", "use `altclust find`, or a part of the table")
@@ -22,11 +22,6 @@ TELLING = re.compile(
     r"(.*[\W_])?(labels?|clusters?|segments?|class|classes|groups?|types?|categor(y|ies)|species|given|target)([\W_]?\d+)?",
     re.IGNORECASE,
 )
-
-
-def open_table(source: Path | str | BinaryIO, name: str | None = None, limits: Limits = PAGE) -> Table:
-    """Read a table, and refuse one that is too large for the page, if possible before it is expanded."""
-    return read_table(source, name, limits)
 
 
 def guess_given(frame: pd.DataFrame) -> list[str]:
