@@ -53,7 +53,7 @@ def render_comparison(
             note=f"A random sample of {MOST_DRAWN} of {n:,} rows is shown." if n > MOST_DRAWN else "",
             command=command,
             version=version("altclust"),
-            marks=markers([-1, *range(MOST_LEVELS)]),
+            marks=markers(MOST_LEVELS),
             style=style(),
         )
     )

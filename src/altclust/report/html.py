@@ -42,7 +42,7 @@ def render(*views: dict[str, Any]) -> str:
         .render(
             views=[view | {"pictures": pictures(view)} for view in views],
             crossing=crossing(views),
-            marks=markers([-1, *range(MOST_LEVELS)]),
+            marks=markers(MOST_LEVELS),
             style=style(),
             script=template_file("page.js"),
         )

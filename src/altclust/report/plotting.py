@@ -28,17 +28,7 @@ MOST_DRAWN = 20_000  # points in one plot: more hide each other
 
 
 def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str, given: bool = False) -> Axes:
-    """Draw two-dimensional points with a colour and a shape per label.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    points : array, shape (n, 2)
-    labels : array, shape (n,)
-    title : str
-    given : bool
-        Whether the labels are given ones, which have other colours and hollow marks.
-    """
+    """Draw points, shape (n, 2), with a colour and a shape per label; given labels have their own colours."""
     codes, names = _factorised(labels)
     if np.any(codes < 0):
         x, y = points[codes < 0].T

@@ -111,7 +111,8 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         raise InputError(f"X={str(X)!r} is a path: load the rows first.")
     table = as_frame(X)
     n = len(table)
-    features = [text(f) for f in getattr(model, "feature_names_in_", _column_names(table))]
+    numbered = [c if isinstance(c, str) else f"column {j}" for j, c in enumerate(table.columns)]
+    features = [text(f) for f in getattr(model, "feature_names_in_", numbered)]
     known = given_labellings(given, n, [text(column) for column, kind, *_ in shown.listing if kind == "date"])
     found = alternative_labelling(
         shown.alternative,
@@ -139,8 +140,11 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     used = [name for name in features if name not in map(text, model.left_aside())]
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model.fitted_.obvious_group
-    # Equal rows have equal labels, so that enough columns with few values would always reproduce them.
-    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
+    # The features of a column of text are called ``colour=red`` …. Equal rows have equal labels, so that enough columns
+    # with few values would always reproduce them.
+    sources = {*used, *(name.partition("=")[0] for name in used if "=" in name)}
+    shown_and_used = values.loc[:, [text(name) in sources for name in values.columns]]
+    rule = rule or reproduced_by(found.codes, shown_and_used, several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     tested = None if predicted else model.fitted_.significance
@@ -233,10 +237,6 @@ def _tolerance(model: Any) -> float:
     return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
 
 
-def _column_names(table: pd.DataFrame) -> list[str]:
-    return [c if isinstance(c, str) else f"column {j}" for j, c in enumerate(table.columns)]
-
-
 def _weights(names: Sequence[str], weights: np.ndarray) -> list[dict[str, Any]]:
     order = np.argsort(-np.asarray(weights), kind="stable")
     return [{"name": names[j], "weight": float(weights[j])} for j in order]
@@ -281,12 +281,6 @@ def _given(labelling: Labelling, found: Labelling, nmi: float) -> dict[str, Any]
         "boxes": [] if labelling.values is None else boxes(labelling.values, found.codes, len(found.levels)),
         "counts": [[int(counts[row["code"], column["code"]]) for column in columns] for row in legend],
     }
-
-
-def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
-    """Which columns were clustered; the features of a column of text are called ``colour=red`` …."""
-    used = {*features, *(name.partition("=")[0] for name in features if "=" in name)}
-    return np.array([text(name) in used for name in values.columns], dtype=bool)
 
 
 def _significance(found: Significance | None) -> dict[str, Any]:

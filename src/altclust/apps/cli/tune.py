@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -106,7 +107,8 @@ def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> 
     for column in columns:
         table.add_column(HEADS.get(column, column))
     for _, row in best.iterrows():
-        table.add_row(*(_cell(row[column]) for column in columns))
+        cells = [row[column] for column in columns]
+        table.add_row(*("–" if pd.isna(one) else f"{one:.3g}" if isinstance(one, float) else str(one) for one in cells))
     Console().print(table)
     for sentence in (
         tuning.reasons,
@@ -114,9 +116,3 @@ def _show(tuning: Tuning, columns: tuple[str, ...], command: str, out: Path) -> 
         f"To use it: {command}",
     ):
         Console().print(sentence, markup=False, soft_wrap=True)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "–" if np.isnan(value) else f"{value:.3g}"
-    return str(value)

@@ -179,7 +179,8 @@ def is_address(name: str) -> bool:
 
 def headers(inline: Collection[str] = ()) -> dict[str, str]:
     """Security headers: no content from or to other hosts, and no frames of other sites."""
-    scripts = " ".join(["'self'", *(f"'sha256-{_digest(text)}'" for text in inline)])
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
     policy = {
         "default-src": "'self'",
         "script-src": scripts,
@@ -199,10 +200,6 @@ def headers(inline: Collection[str] = ()) -> dict[str, str]:
         "referrer-policy": "no-referrer",
         "cross-origin-resource-policy": "same-origin",
     }
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def inline_scripts(page: Path) -> list[str]:
