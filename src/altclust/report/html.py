@@ -83,6 +83,9 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
     history = view["history"]
     seen = history.get("rows", [])
     sampled = sum(count < max(seen) for count in seen)
+    moved, measure = history["change_W"], "Change of the directions in each round"
+    if view["one_objective"]:
+        moved, measure = history["residual"], "First-order residual after each step"
     return {
         "scatter": [
             scatter(x, y, drawn["codes"], i, f"Rows in the learnt directions, coloured by {name}", given=i > 0)
@@ -99,20 +102,13 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
             "values": drawn["values"],
         },
         "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
-        "change": line_chart(*_measure_of_convergence(view), log=True, bound=view["tol"], sampled=sampled),
+        "change": line_chart(moved, measure, log=True, bound=view["tol"], sampled=sampled),
         "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
         "boxes": [
             box_chart(one["boxes"], f"{one['name']} in each new cluster", one["is_date"]) for one in view["given"]
         ],
         "sampled": sampled,
     }
-
-
-def _measure_of_convergence(view: dict[str, Any]) -> tuple[list[float | None], str]:
-    """What decides whether the fit has converged, and its name."""
-    if view["one_objective"]:
-        return view["history"]["residual"], "First-order residual after each step"
-    return view["history"]["change_W"], "Change of the directions in each round"
 
 
 def in_plain_words(verdict: str) -> str:

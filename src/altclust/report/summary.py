@@ -136,7 +136,8 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     values = table.set_axis(features, axis=1) if values is None else as_frame(values)
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
-    weights = _weights(features, model.feature_weights_)
+    order = np.argsort(-np.asarray(model.feature_weights_), kind="stable")
+    weights = [{"name": features[j], "weight": float(model.feature_weights_[j])} for j in order]
     used = [name for name in features if name not in map(text, model.left_aside())]
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model.fitted_.obvious_group
@@ -148,6 +149,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     tested = None if predicted else model.fitted_.significance
+    certificate = model.fitted_.certificate  # None if nobody has asked for it
     verdict = Verdict("predicted", PREDICTED)
     if not predicted:
         verdict = judge_untested(overlap, rule) if tested is None else tested.judgement
@@ -193,7 +195,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
         "significance": _significance(tested),
-        "certificate": _certificate(model),
+        "certificate": certificate and {"verdict": certificate.verdict, "residual": number(certificate.residual)},
         "engine": text(model.engine_),
         "guess_agreement": number(model.guess_agreement_),
         "approximation_error": number(model.approximation_error_),
@@ -235,11 +237,6 @@ def _tolerance(model: Any) -> float:
     if not np.isnan(model.history_["change_U"]).all():
         return model.tol
     return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
-
-
-def _weights(names: Sequence[str], weights: np.ndarray) -> list[dict[str, Any]]:
-    order = np.argsort(-np.asarray(weights), kind="stable")
-    return [{"name": names[j], "weight": float(weights[j])} for j in order]
 
 
 def describe_clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
@@ -294,9 +291,3 @@ def _significance(found: Significance | None) -> dict[str, Any]:
         "reference": [float(value) for value in found.reference],
         "witnesses": [asdict(one) for one in found.witnesses],
     }
-
-
-def _certificate(model: Any) -> dict[str, Any] | None:
-    """The check of the solver, if somebody has asked for it."""
-    found = model.fitted_.certificate
-    return None if found is None else {"verdict": found.verdict, "residual": number(found.residual)}
