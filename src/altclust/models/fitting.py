@@ -16,7 +16,7 @@ from ..base.errors import FitWarning
 from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from ..base.validation import warn_of_dominant
-from ..core.alternation import extended
+from ..core.alternation import Result, extended
 from ..core.certificate import Certificate, certify
 from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap
@@ -25,7 +25,6 @@ from ..core.feature_weights import TELLING, between_shares, feature_weights
 from ..core.guess import Guess
 from ..core.metrics import nmi
 from ..core.problem import Problem
-from ..core.result import Result
 from ..core.solvers import Status
 from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
 from ..search.proposals import ALTERNATED, FIXED

@@ -7,12 +7,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,10 @@ from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
+    AUTO,
+    COUNT,
+    WEIGHT,
+    WIDTH,
     check_originals,
     check_parameters,
     column_names,
@@ -38,7 +41,7 @@ from ..core.kernel_family import Kernel
 from ..core.problem import Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..data.rows import ArrayRows, Rows, SparseRows
+from ..data.rows import ArrayRows, Rows
 from ..search.obvious import left_aside
 from ..search.settings import Settings
 from ..search.significance import AssessOptions, Significance
@@ -47,7 +50,6 @@ from .fit_view import fit_view, settings_of
 from .fitted_view import FittedView
 from .row_copies import Repeated
 from .saving import load_kdac, save_kdac
-from .sparse_rows import check_sparse
 from .views import MOST, View, Views, find_views
 
 REMEDIES = {
@@ -180,16 +182,16 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     _tests = AssessOptions()
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), list, tuple],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [COUNT, AUTO, list, tuple],
+        "n_components": [COUNT, AUTO],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
+        "sigma": [WIDTH, AUTO],
+        "novelty_weight": [WEIGHT, AUTO],
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "sample_size": [Interval(Integral, 100, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, 1e9, closed="both")],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "max_iter": [COUNT],
+        "tol": [WEIGHT],
+        "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
         "random_state": ["random_state", np.random.Generator],
         "settings": [Settings, None],
@@ -461,8 +463,6 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             return self.fitted_.predict(self._new_rows(X, given))
 
     def _new_rows(self, X: Any, given: Any) -> Rows:
-        if sparse.issparse(X):
-            return self.fitted_.coded(SparseRows(check_sparse(self, X, reset=False)), given)
         return self.fitted_.coded(checked_rows(self, X, reset=False), given)
 
     def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
