@@ -15,8 +15,7 @@ import pandas as pd
 from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given, Levels
-from ..base.given_labels import is_unknown, label_codes
-from ..base.known import is_measured, read_given
+from ..base.known import is_measured, is_unknown, label_codes, read_given
 from .rows import STEP, Rows, Sums, add, over_steps, rows_of
 
 FAN_IN = 8  # partial sums that one task adds

@@ -15,7 +15,7 @@ from ..base.errors import InputError
 from ..report.summary import FIELDS, listed_columns
 from ..tables.frames import as_pandas, with_column
 from .annotated import annotate, annotated_frame, is_annotated
-from .display import CELL, HEAD, picture
+from .display import html_table, picture
 from .kdac import KDAC
 from .study import FIRST, Study, predict_table, view_name
 from .views import View, Views
@@ -196,9 +196,6 @@ class Found:
         return f"<altclust.Found: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th {HEAD}>{escape(cluster['name'])}</th><td {CELL}>{escape(cluster['sentence'])}</td></tr>"
-            for cluster in self.summary["clusters"]
-        )
         told = "".join(f"<p>{escape(one)}</p>" for one in (self.verdict, self.summary["agreement"]) if one is not None)
-        return f"{told}<table>{rows}</table>{picture(self.plot, 2)}"
+        clusters = {cluster["name"]: cluster["sentence"] for cluster in self.summary["clusters"]}
+        return f"{told}{html_table(clusters)}{picture(self.plot, 2)}"

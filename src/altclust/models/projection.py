@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.backend import Array
 from ..base.errors import NotConvergedWarning
 from ..base.given import Given
-from ..base.given_labels import given_frame
-from ..base.known import Known, as_numbers, is_measured, read_given
+from ..base.known import Known, as_numbers, given_frame, is_measured, read_given
 from ..base.sklearn_compat import StrOptions
 from ..base.validation import AUTO, COUNT, WEIGHT, WIDTH, check_parameters, generator
 from ..core.alternation import alternate, principal_axes

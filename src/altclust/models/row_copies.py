@@ -12,8 +12,7 @@ import pandas as pd
 from scipy import sparse
 
 from ..base.errors import InputError
-from ..base.given_labels import given_frame
-from ..base.known import Known, known_frame, known_parts, read_given
+from ..base.known import Known, given_frame, known_frame, known_parts, read_given
 from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows, SparseRows
