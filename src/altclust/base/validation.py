@@ -177,13 +177,6 @@ def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> No
         raise InputError(problem, argument="n_components", value=n_components)
 
 
-def check_shape(n: int, d: int, least: int) -> None:
-    """Refuse tables without columns or with fewer than `least` rows."""
-    if n < least or d < 1:
-        problem = f"has {n} row(s) and {d} column(s): pass at least {least} row(s) and one column."
-        raise InputError(problem, argument="X")
-
-
 @contextmanager
 def enough_memory(doing: str) -> Iterator[None]:
     """Turn a MemoryError into an InputError with a remedy."""

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..base.errors import InputError, one_line, short_repr
 from ..base.extras import missing_library
-from ..base.validation import LARGEST, check_rows, check_shape
+from ..base.validation import LARGEST, check_rows
 from ..files.contained import contained
 from ..files.npy import BadFile, check_fits
 from .dask_rows import DaskRows
@@ -60,7 +60,10 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     rows = SparseRows(_checked_sparse(X)) if sparse.issparse(X) else open_rows(X)
     if rows is None:
         return ArrayRows(check_rows(estimator, X, reset=reset))
-    check_shape(rows.n, rows.d, least=2 if reset else 1)
+    least = 2 if reset else 1
+    if rows.n < least or rows.d < 1:
+        problem = f"has {rows.n} row(s) and {rows.d} column(s): pass at least {least} row(s) and one column."
+        raise InputError(problem, argument="X")
     if reset:
         estimator.n_features_in_ = rows.d
         estimator.__dict__.pop("feature_names_in_", None)

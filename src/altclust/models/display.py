@@ -39,7 +39,7 @@ def rows_to_show(model: Any, own: Any, X: Any = None, given: Any = None) -> tupl
         rows = pd.DataFrame(rows, columns=names)
     labels = view.searched_labels
     if view.middles is not None and view.places is not None:
-        labels = view.labels_of(view.places)
+        labels = np.asarray(view.labels[view.places])
     assert labels is not None
     return rows, _named(view, own), labels
 

@@ -109,7 +109,9 @@ class Fit:
             searched_labels=result.labels,
             places=sample.places,
             rule=self.rule(result.labels),
-            find_rule=self.rule_of_equal_rows,
+            find_rule=partial(
+                self.rule, several=False
+            ),  # more always reproduce equal rows
             certify=partial(self._certify, problem, settings, basis, extension, result),
             columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
             **self._found_again(settings, result),
@@ -181,10 +183,6 @@ class Fit:
             "source": tuning.source,
             "rows": search.X,
         }
-
-    def rule_of_equal_rows(self, labels: np.ndarray) -> Obvious | None:
-        """The columns that reproduce labels which equal rows share: enough of them always do, so at most two count."""
-        return self.rule(labels, several=False)
 
     def rule(self, labels: np.ndarray, several: bool = True) -> Obvious | None:
         """The columns that reproduce labels of the sample, if there are any; several: more than two may do it."""

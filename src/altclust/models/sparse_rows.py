@@ -64,23 +64,19 @@ class Reduced:
         rows = forward(basis)
         return cls(X, mean, basis, rows - rows.mean(axis=0), min(float(np.sum(rows**2)) / variance, 1.0))
 
-    @property
-    def told(self) -> str:
-        """How much of the matrix is used."""
-        d, m = self.basis.shape
-        return f"{m} leading directions of {d:,} sparse columns, {self.share:.0%} of the variance"
-
     def lifted(self, view: FittedView) -> FittedView:
         """A view of the reduced rows, in the columns of the matrix."""
         coordinates = view.coordinates.reduced_from(self.mean, self.basis)
         shares, variances = self.between_shares(view.labels)
         W = coordinates.to_table(np.eye(view.n_components))
+        d, m = self.basis.shape
+        used = f"{m} leading directions of {d:,} sparse columns, {self.share:.0%} of the variance"
         return replace(
             view,
             coordinates=coordinates,
             settings=self._lifted(view.settings),
             feature_weights=told_weights(shares, view.labels, W, variances),
-            engine=f"{view.engine}; {self.told}",
+            engine=f"{view.engine}; {used}",
             rule=None,  # of directions, not of columns
             rows=None,
             columns=telling_columns(shares, None),
