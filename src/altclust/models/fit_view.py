@@ -13,8 +13,7 @@ from ..base.errors import InputError
 from ..base.keep import check_keep
 from ..base.memory import free_memory, gigabytes
 from ..base.validation import check_originals, check_solver, column_names, enough_memory
-from ..core.kernel_choice import make_kernel
-from ..core.kernels import Gaussian
+from ..core.kernels import Gaussian, make_kernel
 from ..core.solvers import LBFGS, SOLVERS
 from ..data.opening import checked_rows
 from ..data.rows import ArrayRows, SparseRows

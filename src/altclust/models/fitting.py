@@ -109,9 +109,7 @@ class Fit:
             searched_labels=result.labels,
             places=sample.places,
             rule=self.rule(result.labels),
-            find_rule=partial(
-                self.rule, several=False
-            ),  # more always reproduce equal rows
+            find_rule=partial(self.rule, several=False),  # more always reproduce equal rows
             certify=partial(self._certify, problem, settings, basis, extension, result),
             columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
             **self._found_again(settings, result),

@@ -35,8 +35,8 @@ from ..base.validation import (
     generator,
 )
 from ..core.certificate import Certificate
-from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
+from ..core.kernels import KERNELS
 from ..core.problem import Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -20,8 +21,8 @@ from ..core.alternation import alternate, principal_axes
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
 from ..core.initialization import spectral_start
-from ..core.kernel_choice import KERNELS, make_kernel
 from ..core.kernel_family import Kernel
+from ..core.kernels import KERNELS, make_kernel
 from ..core.problem import Gamma, KernelEngine, KernelObjective, Problem, row_space
 from ..core.solvers import ISM, Status
 from ..data.sums import centred_table, new_table
@@ -30,8 +31,7 @@ from ..search.heuristics import check_sigma, median_distance
 STAGES = 2  # of σ "auto": the median distance of the rows, and then of the projected rows
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     """W in the coordinates of the problem, and what the certificate needs."""
 
     problem: Problem
@@ -159,8 +159,6 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._certify = partial(_certify, found.problem, engine, W, found.gamma, len(self.mean_))
         self._certificate: Certificate | None = None
         if found.status is not Status.CONVERGED:
-            import warnings
-
             problem = f"KernelProjection {found.status}: raise max_iter or tol, or choose a larger sigma."
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self

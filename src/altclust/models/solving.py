@@ -17,7 +17,7 @@ from ..core.alternation import Result, extended, quick_overlap, solve
 from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
-from ..core.kernel_choice import make_kernel
+from ..core.kernels import make_kernel
 from ..core.metrics import NO_CUT, normalised_cut
 from ..core.problem import Embedding, KernelEngine, Objective, Problem
 from ..core.reduced import FLOOR, ReducedObjective
