@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from .section import Section
@@ -15,12 +14,14 @@ _NUMBER = re.compile(r"^[-−+]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+)?( ✓| %)?$|^�
 
 def build_page(title: str, sections: Sequence[Section], introduction: str = "") -> str:
     """One HTML page with a section for each of `sections`, and links to them; pictures are embedded."""
-    from jinja2 import Environment  # here, because it would slow down every other command
+    from jinja2 import Environment, PackageLoader  # here, because it would slow down every other command
 
-    made = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    loader = PackageLoader("altclust.paper", "")
+    made = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"text": cell_text, "encoded": lambda path: b64encode(path.read_bytes()).decode("ascii")}
-    template = made.from_string(files(__package__).joinpath("page.html").read_text(encoding="utf-8"))
-    return template.render(title=title, sections=sections, introduction=introduction, classes=_classes)
+    return made.get_template("page.html").render(
+        title=title, sections=sections, introduction=introduction, classes=_classes
+    )
 
 
 def cell_text(cell: Any) -> str:

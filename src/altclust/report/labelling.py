@@ -12,8 +12,7 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..base.given import Given
-from ..base.given_labels import is_unknown
-from ..base.known import as_numbers, is_measured, read_given
+from ..base.known import as_numbers, is_measured, is_unknown, read_given
 from ..base.years import times_of
 from .sentences import text
 

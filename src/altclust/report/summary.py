@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.agreement import table_nmi
 from ..base.errors import InputError
+from ..base.given import table_nmi
 from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.solvers import LBFGS

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...base.errors import InputError, sentence, short_repr
-from ...base.given_labels import label_codes
+from ...base.known import label_codes
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...models.study import Study, read_study

@@ -10,10 +10,10 @@ from ...base.backend import Array
 from ..embedding import NOISE
 from ..kernel_family import Kernel, betas
 from ..linalg.eigen import leading_eigenvectors
-from ..problem import Embedding, Gamma, no_columns, tall_weights
+from ..problem import Embedding, Gamma, KernelEngine
 
 
-class FamilyEngine:
+class FamilyEngine(KernelEngine):
     """Sums over all pairs of centred rows X (n, d) with f(β), f′ and f″, see `altclust.core.kernel_family`.
 
     A kernel without positive values has no degrees: they count as 1, and U are eigenvectors of HKH.
@@ -22,15 +22,11 @@ class FamilyEngine:
     def __init__(self, X: Array, kernel: Kernel, given: Array | None = None) -> None:
         self.X = X
         self.kernel = kernel
-        self.keep: tuple[Array, Array] | None = None
-        self.given = no_columns(self.X) if given is None else given
+        self.given = np.zeros((len(X), 0)) if given is None else given
         self.widths = kernel.widths(self.X)
         inverse = None if self.widths is None else 1 / self.widths
         self._scale: Array | float = 1.0 if inverse is None else inverse[:, None] * inverse
         self._last: tuple[Array, Array] | None = None
-
-    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
-        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _betas(self, W: Array) -> Array:
         """β of all pairs, divided by local widths; that of the last W is kept."""
