@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "race.md"
 PICTURE = PAGE.parent / "images" / "race.svg"
 BEGIN, END = "<!-- results: made by `make race` -->\n", "<!-- end of results -->"
 GROUPS = ("ClustPy", "natural", "labelled", "pairs", "triples")
+CLUSTPY = {"aloi_small": 2, "fruit": 2, "stickfigures": 2, "nrLetters": 3}  # leading columns that are labels
 SEEDS = range(20, 21)  # of pairs
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
 IN_FILE = 10_000_000  # rows from which the table is not brought to memory
@@ -51,14 +53,13 @@ SUPERVISED = "linear discriminant, supervised"
 
 def clustpy_tables() -> Iterator[SeveralTask]:
     """The tables with several labelings that are files of ClustPy, with each labeling given in turn."""
-    from clustpy import data
-
-    for load in (data.load_aloi_small, data.load_fruit, data.load_stickfigures, data.load_nrletters):
-        X, labels = load(return_X_y=True)
+    folder = Path(find_spec("clustpy").submodule_search_locations[0]) / "data" / "datasets"  # its loaders need more
+    for name, count in CLUSTPY.items():
+        table = np.genfromtxt(folder / f"{name}.data", delimiter=",")
+        labels, X = table[:, :count].astype(int), table[:, count:]
         X = StandardScaler().fit_transform(X[:, X.std(axis=0) > 0])
-        for i in range(labels.shape[1]):
-            truths = {f"label {j + 1}": labels[:, j] for j in range(labels.shape[1]) if j != i}
-            name = load.__name__.removeprefix("load_")
+        for i in range(count):
+            truths = {f"label {j + 1}": labels[:, j] for j in range(count) if j != i}
             yield SeveralTask(f"{name}: label {i + 1} given", 0, X, labels[:, [i]], truths)
 
 
