@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-UPLOADS = "/_stcore/upload_file/"
+from .streamlit_private import UPLOADS
+
 MEGABYTE = 1 << 20
 
 Scope = MutableMapping[str, Any]
