@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 EXTRAS := app,dask,excel,parquet,proof
 
-.PHONY: demo test coverage lint docs bench scale quality load mutation nightly oldest lock audit release clean
+.PHONY: demo test coverage lint docs bench scale quality race load mutation nightly oldest lock audit release clean
 
 demo: $(READY)
 	$(BIN)/python examples/penguins.py --out demo
@@ -47,6 +47,14 @@ quality: $(READY)
 	mkdir -p benchmarks/out
 	$(BIN)/python benchmarks/quality.py --jobs 2 --out benchmarks/out/quality.jsonl
 	$(BIN)/python benchmarks/calibration.py --jobs 2 --out benchmarks/out/calibration.jsonl
+
+# Other methods on the same tables, with the same seeds and limits; writes docs/race.md and its picture. Under an hour on
+# two cores. An interrupted run goes on; `ARGS="--every 4 --largest 100000"` takes fewer tables.
+race:
+	$(PYTHON) -m venv .venv-race
+	.venv-race/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-race/bin/python -m pip install --quiet --editable . --group peers
+	.venv-race/bin/python benchmarks/race.py $(ARGS)
 
 # The page with 20 visitors, and what one long search costs the others.
 load: $(READY)
@@ -90,4 +98,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) .venv-oldest demo site artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .venv-oldest .venv-race demo site artefacts .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -14,7 +14,7 @@ import warnings
 import pandas as pd
 
 from altclust import KDAC, tune
-from altclust.core.kernel_choice import KERNELS
+from altclust.core.kernels import KERNELS
 from altclust.metrics import nmi
 from tasks import FAMILIES, family
 

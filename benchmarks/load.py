@@ -35,7 +35,7 @@ from benchmarks.visitor import Visitor
 EVERY = 20  # fits between two measurements of memory
 AHEAD = re.compile(r"(\d+) searches are first")
 TESTING = "Testing significance"
-REFUSED = "searches are already waiting"
+REFUSED = "already waiting"
 WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
 
@@ -180,11 +180,13 @@ async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -
     return alone, crowded, running
 
 
-async def turned_away(server: Server, people: int, rows: int) -> tuple[int, list[str]]:
-    """All press the button at the same moment; the number of refusals, and the errors."""
-    visitors = [Visitor(server.url) for _ in range(people)]
+async def turned_away(server: Server, people: int, rows: int, tabs: bool = False) -> tuple[int, list[str]]:
+    """All press the button at the same moment; the number of refusals, and the errors. Or all are tabs of one."""
+    visitors: list[Visitor] = []
     content = table(rows, 0)
-    for visitor in visitors:
+    for _ in range(people):
+        visitor = Visitor(server.url, visitors[0].token if tabs and visitors else "")
+        visitors.append(visitor)
         await visitor.open()
         await visitor.upload("table.csv", content)
     for visitor in visitors:
@@ -202,7 +204,7 @@ async def turned_away(server: Server, people: int, rows: int) -> tuple[int, list
 
 
 def was_refused(visitor: Visitor) -> bool:
-    """Whether the page says that too many searches are waiting."""
+    """Whether the page says that too many searches are waiting, of all or of this visitor."""
     return any(REFUSED in alert.body for alert in visitor.shown("alert"))
 
 
@@ -284,6 +286,9 @@ async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
             show("a tab is closed: its long job ends after (s)", f"{await left_behind(server, rows):.0f}")
         refused, wrong = await turned_away(server, users + 6, 200)
         show(f"of {users + 6} who press at once: refused with a message", refused)
+        show("  errors in pages", len(wrong))
+        refused, wrong = await turned_away(server, 10, 200, tabs=True)
+        show("of 10 tabs of one visitor that search at once: refused with a message", refused)
         show("  errors in pages", len(wrong))
         sessions, uploads = await emptied(server)
         show("after all have left: sessions, bytes of uploads, memory", sessions, uploads, f"{server.memory():.0f} MB")

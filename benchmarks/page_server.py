@@ -26,11 +26,11 @@ class Server:
     log: Path
 
     def memory(self, figure: str = "VmRSS") -> float:
-        """Resident memory in megabytes; VmHWM is its maximum so far."""
-        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-            if line.startswith(figure):
-                return int(line.split()[1]) / 1024
-        raise OSError("the server has ended")
+        """Resident memory in megabytes, with the processes that it has started; VmHWM is its maximum so far."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task").glob("*/children")
+        processes = [pid, *(child for file in children for child in file.read_text().split())]
+        return sum(_figure(f"/proc/{one}/status", figure) for one in processes) / 1024
 
     def figures(self) -> dict[str, float]:
         """The server's own metrics: sessions, and bytes of uploads."""
@@ -49,6 +49,10 @@ class Server:
     def complaints(self) -> list[str]:
         """Lines in its terminal after the first, which has the address: warnings and errors."""
         return [line for line in self.log.read_text().splitlines()[1:] if line.strip()]
+
+
+def _figure(path: str, figure: str) -> int:
+    return next(int(line.split()[1]) for line in Path(path).read_text().splitlines() if line.startswith(figure))
 
 
 @contextmanager

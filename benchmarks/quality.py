@@ -27,7 +27,6 @@ from joblib import Parallel, delayed
 from rich.progress import track
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 import several
@@ -42,7 +41,7 @@ from altclust.comparison import METHODS
 from altclust.core.metrics import nmi, overlap
 from altclust.core.problem import coordinates
 from altclust.datasets import DatasetUnavailable
-from tasks import SeveralTask, Task
+from tasks import SeveralTask, Task, supervised
 
 BASELINES = tuple(name for name in METHODS if name != "KDAC")
 SPACES = {"plain": (False, 0.0), "residual": (True, 0.0), "half-whitened": (True, 0.5), "whitened": (True, 1.0)}
@@ -109,20 +108,13 @@ def baselines(task: Task) -> dict[str, float]:
     return found
 
 
-def supervised(task: Task) -> float:
-    """The NMI of a linear discriminant's 5-fold predictions with the truth."""
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-    return nmi(cross_val_predict(model, task.X, task.truth, cv=folds), task.truth)
-
-
-def measure(group: str, split: str, task: Task | SeveralTask, methods: Sequence[str]) -> dict:
-    """All results of one task; the methods are those for several views."""
+def measure(group: str, split: str, task: Task | SeveralTask) -> dict:
+    """All results of one task."""
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         if isinstance(task, SeveralTask):
             told = {name: supervised(task.hiding(name)) for name in task.truths}
-            return several.measure(group, split, task, methods) | {"supervised": told}
+            return several.measure(group, split, task) | {"supervised": told}
         record = {"group": group, "split": split, "task": task.family, "seed": task.seed, "k": task.n_clusters}
         record |= {name: ours(task, k) for name, k in zip(OURS, ("auto", task.n_clusters), strict=True)}
         return record | {"others": baselines(task) | controls(task), "supervised": supervised(task)}
@@ -163,13 +155,13 @@ def read(file: Path) -> list[dict]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
 
 
-def run(quick: bool, file: Path, jobs: int, groups: Sequence[str], methods: Sequence[str]) -> None:
+def run(quick: bool, file: Path, jobs: int, groups: Sequence[str]) -> None:
     """Append one line per task to the file as soon as it is done."""
     done = {key(record) for record in read(file)}
     todo = [one for one in all_tasks(quick) if (one[1], one[2].family, one[2].seed) not in done and one[0] in groups]
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a", encoding="utf-8") as out:
-        found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(measure)(*one, methods) for one in todo)
+        found = Parallel(n_jobs=jobs, return_as="generator_unordered")(delayed(measure)(*one) for one in todo)
         for record in track(found, total=len(todo), description="tasks"):
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
             out.flush()
@@ -208,7 +200,7 @@ def report_several(records: list[dict]) -> str:
     each = [
         {"hidden view": hidden, "found": max(values[: several.SHOWN]), "supervised": r["supervised"][hidden]}
         for r in records
-        for hidden, values in r["several"]["ours"]["nmi"].items()
+        for hidden, values in r["several"]["nmi"].items()
     ]
     groups = pd.DataFrame(each).groupby("hidden view")
     hidden = groups.mean().assign(tables=groups.size().astype(float))
@@ -240,11 +232,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="number of parallel tasks")
     parser.add_argument("--report", action="store_true", help="only print the contents of the results file")
     parser.add_argument("--groups", nargs="+", default=GROUPS, choices=GROUPS, help="groups to run; default: all")
-    parser.add_argument("--methods", nargs="+", choices=several.METHODS, help="for several views; default: all")
     options = parser.parse_args()
     if not options.report:
-        methods = options.methods or several.installed()
-        run(options.quick, options.out, options.jobs, options.groups, methods)
+        run(options.quick, options.out, options.jobs, options.groups)
     print(report(read(options.out)))
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
+from altclust.core.metrics import nmi
 from altclust.datasets import (
     load_faces,
     load_large_gaussians,
@@ -54,6 +57,10 @@ class Task:
         """The true k."""
         return len(np.unique(self.truth))
 
+    def as_several(self) -> SeveralTask:
+        """The same with its one hidden clustering under a name."""
+        return SeveralTask(self.family, self.seed, self.X, self.given, {"hidden": self.truth})
+
 
 @dataclass(frozen=True)
 class SeveralTask:
@@ -68,6 +75,13 @@ class SeveralTask:
     def hiding(self, name: str) -> Task:
         """The task with one of the hidden clusterings."""
         return Task(self.family, self.seed, self.X, self.given, self.truths[name])
+
+
+def supervised(task: Task) -> float:
+    """The NMI of a linear discriminant's 5-fold predictions with the truth."""
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+    return nmi(cross_val_predict(model, task.X, task.truth, cv=folds), task.truth)
 
 
 def family(name: str, seed: int, n: int = ROWS) -> Dataset:

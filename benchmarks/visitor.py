@@ -32,14 +32,15 @@ class Visitor:
         Time and text of each message of a progress bar.
     times : int
         Number of complete runs of the page.
+    token : str
+        What all tabs of one browser send; empty before `open`, unless it is that of another tab.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, token: str = "") -> None:
+        self.url, self.token = url, token
         self.wrong: list[str] = []
         self.sentences: list[tuple[float, str]] = []
         self.session_id = ""
-        self._token = ""
         self._socket: ClientConnection | None = None
         self._elements: dict[tuple[int, ...], tuple[int, str, Element]] = {}
         self._widgets: dict[str, WidgetState] = {}
@@ -53,12 +54,12 @@ class Visitor:
     async def open(self) -> None:
         """Open the page and wait for its first run."""
         answer = await asyncio.to_thread(requests.get, f"{self.url}/_stcore/health", timeout=PATIENCE)
-        self._token = answer.cookies[COOKIE]
+        self.token = self.token or answer.cookies[COOKIE]
         self._socket = await connect(
             self.url.replace("http", "ws", 1) + "/_stcore/stream",
             origin=self.url,
-            subprotocols=["streamlit", self._token],
-            additional_headers={"Cookie": f"{COOKIE}={self._token}"},
+            subprotocols=["streamlit", self.token],
+            additional_headers={"Cookie": f"{COOKIE}={self.token}"},
             max_size=None,
             open_timeout=PATIENCE,
             ping_interval=None,
@@ -136,7 +137,7 @@ class Visitor:
         return requests.put(
             self.url + path,
             files={"file": (file, content, "text/csv")},
-            headers={"X-Xsrftoken": self._token, "Cookie": f"{COOKIE}={self._token}"} | headers,
+            headers={"X-Xsrftoken": self.token, "Cookie": f"{COOKIE}={self.token}"} | headers,
             timeout=PATIENCE,
         )
 

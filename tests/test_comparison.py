@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -163,7 +164,7 @@ def test_the_page_escapes_names(found, rows):
     evil = "<script>alert(1)</script>"
     given = pd.DataFrame({evil: np.array(["<b>", "&"])[rows[1]]})
     table = found.table.rename(columns={"overlap: segment": f"overlap: {evil}"})
-    page = render_comparison(table, found.labels, found.agreement, rows[0][:, :2], given, name=evil, command=evil)
+    page = render_comparison(replace(found, table=table), rows[0][:, :2], given, name=evil, command=evil)
     assert evil not in page
     assert "&lt;script&gt;" in page
     assert "<b>" not in page
@@ -189,6 +190,6 @@ def test_the_conclusion_names_outliers_and_what_was_given():
 def test_sizes_are_in_the_table_and_on_the_page(found, rows):
     counts = np.sort(np.bincount(found.labels["KDAC"]))[::-1]
     assert found.table.set_index("method").loc["KDAC", "sizes"] == ", ".join(map(str, counts))
-    page = render_comparison(found.table, found.labels, found.agreement, rows[0][:, :2], conclusion=found.conclusion)
+    page = render_comparison(found, rows[0][:, :2])
     assert found.conclusion in page
     assert "sizes</th>" in page

@@ -14,49 +14,30 @@ if TYPE_CHECKING:
     from . import plotting as plotting
     from . import report as report
     from . import tables as tables
-    from .base.errors import InputError
-    from .base.keep import Links
-    from .base.known import Known
-    from .base.progress import Progress
-    from .core.certificate import Certificate
-    from .core.solvers import ISM, LBFGS, Growth, Newton, Stiefel
-    from .data.opening import open_rows
-    from .models.find import find
-    from .models.find_result import Found
-    from .models.kdac import KDAC
-    from .models.projection import KernelProjection
-    from .models.views import View, Views
-    from .search.settings import Settings
-    from .search.significance import Significance
-    from .search.tuning import Tuning, tune
-    from .tables.encoder import TableEncoder
+    from .base.errors import InputError as InputError
+    from .base.keep import Links as Links
+    from .base.known import Known as Known
+    from .base.progress import Progress as Progress
+    from .core.certificate import Certificate as Certificate
+    from .core.solvers import ISM as ISM
+    from .core.solvers import LBFGS as LBFGS
+    from .core.solvers import Growth as Growth
+    from .core.solvers import Newton as Newton
+    from .core.solvers import Stiefel as Stiefel
+    from .data.opening import open_rows as open_rows
+    from .models.find import find as find
+    from .models.find_result import Found as Found
+    from .models.kdac import KDAC as KDAC
+    from .models.projection import KernelProjection as KernelProjection
+    from .models.views import View as View
+    from .models.views import Views as Views
+    from .search.settings import Settings as Settings
+    from .search.significance import Significance as Significance
+    from .search.tuning import Tuning as Tuning
+    from .search.tuning import tune as tune
+    from .tables.encoder import TableEncoder as TableEncoder
 
 __version__ = "0.1.0.dev0"
-
-__all__ = [
-    "ISM",
-    "KDAC",
-    "LBFGS",
-    "Certificate",
-    "Found",
-    "Growth",
-    "InputError",
-    "KernelProjection",
-    "Known",
-    "Links",
-    "Newton",
-    "Progress",
-    "Settings",
-    "Significance",
-    "Stiefel",
-    "TableEncoder",
-    "Tuning",
-    "View",
-    "Views",
-    "find",
-    "open_rows",
-    "tune",
-]
 
 _HOMES = {
     "Certificate": "core.certificate",
@@ -78,6 +59,7 @@ _HOMES = {
     "View": "models.views",
     "Views": "models.views",
 }
+__all__ = [*_HOMES]
 _MODULES = ("baselines", "comparison", "datasets", "kernels", "metrics", "plotting", "report", "tables")
 
 

@@ -21,10 +21,11 @@ from .base.known import read_given
 from .base.progress import Callback, Progress
 from .base.sampling import sample_rows
 from .base.thresholds import ALTERNATIVE, DISTINCT
-from .base.validation import check_rows, check_sizes
+from .base.validation import check_sizes
 from .core.kernels import Gaussian
 from .core.linalg.eigen import lapack_subset
 from .core.metrics import match_labels, nmi
+from .data.sums import new_table
 from .models.kdac import KDAC
 from .models.worker import Cancelled, Ended, TooLate, Worker
 from .search.heuristics import median_distance
@@ -135,8 +136,8 @@ def compare(
         raise InputError("has to be KDAC or one of altclust.baselines.", argument="methods", value=strange)
     if not timeout > 0:
         raise InputError("must be more than 0 seconds.", argument="timeout", value=timeout)
-    rows = check_rows(BaseEstimator(), X, reset=True)
-    counted = rows if counts is None else check_rows(BaseEstimator(), counts, reset=True)
+    rows = new_table(BaseEstimator(), X, reset=True)
+    counted = rows if counts is None else new_table(BaseEstimator(), counts, reset=True)
     if len(counted) != len(rows):
         raise InputError(f"counts has {len(counted)} rows and X has {len(rows)}: pass the same rows.")
     known = read_given(given, len(rows), "clusterings")

@@ -15,7 +15,7 @@ import altclust
 from altclust.apps.cli.main import main
 from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.uploads import open_table
+from altclust.tables import read_table
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def by_command(monkeypatch, path, *options):
 def test_with_nothing_given_the_second_view_of_the_page_is_the_first_of_the_others(mixed, monkeypatch):
     found = altclust.find(pd.read_csv(mixed), keep="some", significance=False)
     table, _ = by_command(monkeypatch, mixed, "--keep", "some")
-    page = Exploration(open_table(mixed), Choices(keep="some"))
+    page = Exploration(read_table(mixed), Choices(keep="some"))
     for _ in range(2):
         page.take(page.find(Job(page.find)))
     first, second = page.views
@@ -68,7 +68,7 @@ def test_all_three_read_a_table_as_they_are_told(mixed, monkeypatch):
     found = altclust.find(pd.read_csv(mixed), given="group", keep="some", n_clusters=2, significance=False, **reading)
     options = "--given group --keep some --clusters 2 --as code=identifier --log sum --drop height --decimal ."
     table, figures = by_command(monkeypatch, mixed, *options.split())
-    page = Exploration(open_table(mixed), Choices(("group",), "some", 2, altclust.TableEncoder(**reading)))
+    page = Exploration(read_table(mixed), Choices(("group",), "some", 2, altclust.TableEncoder(**reading)))
     view, recipe = page.find(Job(page.find)), page.study.recipe
     assert np.array_equal(found.labels, table["alternative"])
     assert np.array_equal(found.labels, view.labels)

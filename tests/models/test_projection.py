@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from altclust import InputError, KernelProjection, Known
 from altclust.base.known import read_given
-from altclust.core.kernel_choice import KERNELS
+from altclust.core.kernels import KERNELS
 from altclust.core.metrics import overlap
 
 RNG = np.random.default_rng(0)

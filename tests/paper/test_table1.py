@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from tests.conftest import NIGHTLY, needs_files
 from typer.testing import CliRunner
 
 from altclust.apps.cli.main import app
-from altclust.datasets import CATALOGUE
 from altclust.paper import commands
 from altclust.paper.runs import Cell, cells, run_cell
 from altclust.paper.section import Section
@@ -98,11 +96,9 @@ def test_other_settings_or_a_broken_file_are_not_taken_for_the_row(tmp_path):
 @pytest.mark.slow
 @needs_files
 def test_a_row_out_of_budget_says_so(tmp_path):
-    began = time.monotonic()
     arguments = ["--sets", "Faces", "--methods", "DG", "--inits", "RI", "--budget", 1, "--jobs", 1]
     done = altclust("reproduce", "table1", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 20
     assert "Faces DG RI: out of its budget of 1 s in run 1 of 10." in " ".join(done.stderr.split())
     row = json.loads((tmp_path / "reproduction" / "table1.json").read_text())["rows"][0]
     assert row["status"] == "out of its budget of 1 s in run 1 of 10"
@@ -169,21 +165,6 @@ def test_every_command_has_an_example():
     for name in names:
         assert name in listed
         assert f"altclust reproduce {name}" in CliRunner().invoke(app, ["reproduce", name, "--help"]).output
-
-
-def test_the_list_of_data_sets(tmp_path, monkeypatch):
-    monkeypatch.setenv("ALTCLUST_DATA", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "200")
-    (tmp_path / "small_gaussian.csv").touch()
-    done = CliRunner().invoke(app, ["datasets"])
-    assert done.exit_code == 0
-    lines = {line.split()[1]: line for line in done.output.splitlines() if line.startswith("│")}
-    assert len([name for name in lines if name != "│"]) >= len(CATALOGUE)
-    assert "1041 x 139" in lines["webkb_139"]
-    assert "not downloaded" in lines["webkb_139"]
-    assert "generated" in lines["moons"]
-    assert "package" in lines["penguins"]
-    assert "data folder" in lines["small_gaussian_40"]
 
 
 @needs_files

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from altclust import ISM, KDAC, Settings, tune
+from altclust import ISM, KDAC, Settings, baselines, tune
 from altclust.datasets import moons, views
-from altclust.models import baselines
 
 FILE = Path(__file__).with_name("reference.npz")
 FIXED = {"n_clusters": 3, "n_components": 2, "sigma": 2.0, "solver": "ism", "random_state": 0}

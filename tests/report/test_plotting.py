@@ -12,7 +12,7 @@ import pytest
 from altclust import KDAC
 from altclust.base.errors import InputError
 from altclust.datasets import moons
-from altclust.report.plotting import plot_convergence, plot_crosstab, plot_features, plot_views
+from altclust.report.plotting import plot_convergence, plot_crosstab, plot_features, plot_measurement, plot_views
 
 
 @pytest.fixture(autouse=True)
@@ -130,3 +130,17 @@ def test_a_notebook_shows_what_was_found_without_computing_more(rows):
     assert "&lt;d&gt;" in page
     assert "<d>" not in page
     assert model.fitted_.significance is model.fitted_.certificate is None
+
+
+def test_the_plot_of_a_measurement():
+    ages, codes = np.array([10.0, 20, 30, 40, 50, 60, 70, np.nan]), np.array([0, 0, 0, 1, 1, 1, -1, 1])
+    ax = plot_measurement(pd.Series(ages, name="age"), ["a", "a", "a", "b", "b", "b", None, "b"])
+    assert ax.get_ylabel() == "age"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]
+    assert [len(points.get_offsets()) for points in ax.collections] == [3, 3]
+    assert plot_measurement(ages, codes, ax) is ax
+    plt.close("all")
+    with pytest.raises(InputError, match="not a column of numbers"):
+        plot_measurement(["x", "y"], [0, 1])
+    with pytest.raises(InputError, match="2 numbers for 3 labels"):
+        plot_measurement([1.0, 2.0], [0, 1, 1])

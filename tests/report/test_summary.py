@@ -11,7 +11,7 @@ from altclust import KDAC, InputError
 from altclust.report import Shown, summarise
 from altclust.report.drawing import FEWEST, MOST_DRAWN, axis_name, drawn_rows
 from altclust.report.labelling import Labelling, collapse
-from altclust.report.verdict import headline
+from altclust.report.verdict import headline, main_features
 from altclust.search.obvious import Obvious
 from altclust.search.significance import Significance
 from altclust.search.verdict import ADVICE, BADGES, judge_untested
@@ -190,7 +190,8 @@ def said(overlap=0.01, found=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS,
     verdict = judge_untested(overlap, None)
     if found is not None:
         verdict = replace(found, overlap=np.nan if overlap is None else overlap).judgement
-    return headline([120, 140, 140], overlap, given, weights, verdict, converged, rule, witnesses=told)
+    carried = main_features(weights, True) if rule is None else rule.phrase
+    return headline([120, 140, 140], overlap, given, "NMI", carried, verdict, converged, told)
 
 
 def test_sure_only_where_new_and_real():
@@ -244,7 +245,7 @@ def test_other_tones():
 def test_carriers():
     even = [{"name": f"x{i}", "weight": 0.05} for i in range(20)]
     assert "based on many columns, most on x0, x1 and x2" in said(weights=even)["sentence"]
-    assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], WEIGHTS, CLEAR.judgement, True)["sentence"]
+    assert "9 clusters of 1 to 9 rows" in headline(range(1, 10), 0.0, [], "NMI", "", CLEAR.judgement, True)["found"]
 
 
 def test_a_column_that_was_not_used_is_in_the_headline_and_changes_no_verdict():
@@ -258,9 +259,9 @@ def test_a_column_that_was_not_used_is_in_the_headline_and_changes_no_verdict():
 
 def test_the_rule_that_reproduces_the_clusters_is_in_the_headline():
     rule = Obvious(("income",), 0.97, False, "a split of income at 30")
-    assert "(NMI 0.01), nearly a split of income at 30. Data" in said(rule={"phrase": rule.phrase})["sentence"]
+    assert "(NMI 0.01), nearly a split of income at 30. Data" in said(rule=rule)["sentence"]
     obvious = Obvious(("year",), 1.0, True, "the column year")
-    found = said(found=CLEAR.with_obvious(obvious, []), rule={"phrase": obvious.phrase})
+    found = said(found=CLEAR.with_obvious(obvious, []), rule=obvious)
     assert found["badge"] == "Obvious groups"
     assert found["sentence"].endswith("(NMI 0.01), the column year.")
     assert "fact about these columns" in found["advice"]

@@ -16,8 +16,7 @@ import polars as pl
 from hypothesis import strategies as st
 from scipy import sparse
 
-from altclust import ISM, KDAC, Growth, Newton, Stiefel
-from altclust.models import baselines
+from altclust import ISM, KDAC, Growth, Newton, Stiefel, baselines
 
 Maker = Callable[[np.random.Generator, int, int], np.ndarray]
 

@@ -39,8 +39,7 @@ from tests.trust.strategies import (
     values,
 )
 
-from altclust import ISM, KDAC, InputError, tune
-from altclust.models import baselines
+from altclust import ISM, KDAC, InputError, baselines, tune
 
 SLOWEST = 120  # seconds that a case may take, on a machine that does other things as well
 FIXED = {"n_clusters": 2, "n_components": 1, "sigma": "auto", "init": "random", "n_init": 1, "max_iter": 8}

@@ -66,11 +66,10 @@ def _describe(constraint: Any) -> str:
     return words.get(constraint) or f"a {constraint.__name__}"
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Array:
-    """Convert anything that scikit-learn accepts as a table to finite float64, shape (n, d).
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
+    """Convert anything that scikit-learn accepts as a table to float64 or float32, shape (n, d), not yet scanned.
 
-    The feature names and count of the estimator are set (reset, in `fit`) or compared (new rows). Without a scan,
-    float32 stays, and the entries are not checked: the caller does.
+    The feature names and count of the estimator are set (reset, in `fit`) or compared (new rows).
     """
     if isinstance(X, str | PathLike):
         raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
@@ -88,7 +87,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
             estimator,
             X,
             reset=reset,
-            dtype=np.float64 if scan else [np.float64, np.float32],
+            dtype=[np.float64, np.float32],
             ensure_all_finite=False,
             ensure_min_samples=2 if reset else 1,
         )
@@ -106,27 +105,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool, scan: bool = True) -> Arr
         raise InputError(
             f"X has {kind} in column {name!r} (such as {such}): drop the column or encode it as numbers."
         ) from error
-    if scan:
-        return scan_rows(table, column_names(estimator))
     return table if table.dtype == np.float64 or fits_single(table) else table.astype(np.float64)
-
-
-def scan_rows(table: Array, names: Sequence[str] | None = None) -> Array:
-    """The table itself, if all its entries are finite and not too large."""
-    if not np.abs(table, where=np.isfinite(table), out=np.zeros_like(table)).max() <= LARGEST:
-        raise InputError(
-            f"has values beyond {LARGEST:g}, whose powers overflow: rescale the columns to unit variance.", argument="X"
-        )
-    if not np.isfinite(table).all():
-        bad = ~np.isfinite(table)
-        column = int(np.argmax(bad.any(axis=0)))
-        kind = "NaN" if np.isnan(table[:, column]).any() else "infinity"
-        raise InputError(
-            f"has {kind} in column {column_name(names, column)} ({int(bad[:, column].sum())} of {len(table)} "
-            "rows): fill it in (sklearn.impute) or leave those rows out.",
-            argument="X",
-        )
-    return table
 
 
 def check_originals(originals: Any, n: int, names: Sequence[str] | None) -> pd.DataFrame | None:
@@ -189,23 +168,6 @@ def warn_of_dominant(centred: np.ndarray, names: Sequence[str] | None) -> None:
         warnings.warn(FitWarning(problem), stacklevel=4)
 
 
-def centre(X: Array, names: Sequence[str] | None = None) -> tuple[Array, Array]:
-    """X minus its column means, and the means; refuses a table whose rows are all equal."""
-    low, high = X.min(axis=0), X.max(axis=0)
-    constant = low == high
-    if constant.all():
-        raise InputError(f"has {len(X)} equal rows, so there are no clusters: check how it was read.", argument="X")
-    warn_of_constant(names, constant)
-    mean = np.where(constant, low, X.mean(axis=0))
-    centred = X - mean
-    if np.max(np.abs(centred)) < 1 / LARGEST:
-        raise InputError(
-            f"varies by less than {1 / LARGEST:g}, whose powers underflow: rescale the columns to unit variance.",
-            argument="X",
-        )
-    return centred, mean
-
-
 def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> None:
     """Refuse more clusters than rows and more directions than columns."""
     if n_clusters > n:
@@ -213,13 +175,6 @@ def check_sizes(n: int, d: int, n_clusters: int, n_components: int | None) -> No
     if n_components is not None and n_components > d:
         problem = f"is more than the {d} column(s): ask for at most {d}."
         raise InputError(problem, argument="n_components", value=n_components)
-
-
-def check_shape(n: int, d: int, least: int) -> None:
-    """Refuse tables without columns or with fewer than `least` rows."""
-    if n < least or d < 1:
-        problem = f"has {n} row(s) and {d} column(s): pass at least {least} row(s) and one column."
-        raise InputError(problem, argument="X")
 
 
 @contextmanager

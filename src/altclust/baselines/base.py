@@ -15,18 +15,10 @@ from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given
 from ..base.known import read_given
-from ..base.validation import (
-    AUTO,
-    COUNT,
-    centre,
-    check_parameters,
-    check_rows,
-    check_sizes,
-    column_names,
-    generator,
-)
+from ..base.validation import AUTO, COUNT, check_parameters, check_sizes, generator
 from ..core.embedding import fit_kmeans
 from ..core.kernels import Gaussian
+from ..data.sums import centred_table, new_table
 from ..search.heuristics import check_sigma, median_distance, number_of_clusters
 
 
@@ -60,13 +52,12 @@ class Baseline(ClusterMixin, BaseEstimator):
             Given clusterings; NaN, None and −1 are unknown. Default: find a plain clustering.
         """
         check_parameters(self)
-        table = check_rows(self, X, reset=True)
-        if len(table) > self._most_rows:
+        centred, self.mean_ = centred_table(self, X)
+        if len(centred) > self._most_rows:
             name, most = type(self).__name__, self._most_rows
-            problem = f"has {len(table)} rows: {name} needs all pairs of rows; pass a sample of at most {most} rows."
+            problem = f"has {len(centred)} rows: {name} needs all pairs of rows; pass a sample of at most {most} rows."
             raise InputError(problem, argument="X")
-        given = read_given(y, len(table), "clusterings")
-        centred, self.mean_ = centre(table, column_names(self))
+        given = read_given(y, len(centred), "clusterings")
         rng = generator(self.random_state)
         self.n_clusters_ = self._count(centred, given, rng)
         self.labels_ = without_gaps(np.asarray(self._cluster(centred, given, rng), dtype=np.int64))
@@ -101,7 +92,7 @@ class MappedBaseline(TransformerMixin, Baseline):
 
     def _mapped(self, X: Any) -> Array:
         check_is_fitted(self, "labels_")
-        return self._map(check_rows(self, X, reset=False) - self.mean_)
+        return self._map(new_table(self, X) - self.mean_)
 
     def transform(self, X: Any) -> Array:
         """The rows of X as they are clustered, shape (n_samples, number of features out)."""

@@ -13,11 +13,10 @@ from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given
 from ..base.known import read_given
-from ..base.validation import centre, check_rows, column_names
 from ..core.guess import Guess
 from ..core.problem import row_space
 from ..data.rows import ArrayRows
-from ..data.sums import given_effects
+from ..data.sums import centred_table, given_effects, new_table
 from .base import Baseline, MappedBaseline, kmeans
 
 
@@ -81,13 +80,11 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Array:
         """New rows without the explained part; a linear discriminant predicts their given clusters."""
         check_is_fitted(self, "mean_")
-        return self._explained.remove(check_rows(self, X, reset=False) - self.mean_)
+        return self._explained.remove(new_table(self, X) - self.mean_)
 
     def _residual(self, X: Any, y: Any) -> Array:
-        table = check_rows(self, X, reset=True)
-        given = read_given(y, len(table), "clusterings")
-        centred, self.mean_ = centre(table, column_names(self))
-        self._explained = _Explained(centred, given)
+        centred, self.mean_ = centred_table(self, X)
+        self._explained = _Explained(centred, read_given(y, len(centred), "clusterings"))
         return self._explained.rest
 
 

@@ -13,7 +13,7 @@ from ..base.given import Given
 from .embedding import KernelMap, informative, round_to_labels
 from .linalg.eigen import fix_signs
 from .problem import Embedding, Gamma, KernelEngine, KernelObjective, Problem
-from .result import Result
+from .reduced import ReducedObjective
 from .solvers import Solver, Status, subspace_distance
 
 RoundCallback = Callable[[int, float, Embedding], Any]
@@ -32,6 +32,41 @@ class Alternation:
     gamma: Gamma
     history: dict[str, Array]
     status: Status
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of an alternation or a descent.
+
+    `X` (m, r) are the rows that W (r, q) was found on: all n, or some of them where that needs all pairs of rows. W is
+    orthonormal, with columns in descending order of the variance along them. `values` are the eigenvalues of the U
+    step, `cost` is −HSIC(XW, U) + λ HSIC(XW, Y). `gamma` are the weights of the last W problem on X, to which the
+    certificate refers. `history` has F, first-order residual, change of W, change of U and solver iterations per round.
+    `error` is the share of the kernel's trace that landmarks left out, and `objective` what W minimises, if U and D
+    were eliminated.
+    """
+
+    labels: np.ndarray
+    X: Array
+    W: Array
+    kernel_map: KernelMap
+    values: Array
+    cost: float
+    gamma: Gamma
+    history: dict[str, Array]
+    status: Status
+    error: float = 0.0
+    objective: ReducedObjective | None = None
+
+    @property
+    def n_iter(self) -> int:
+        """Rounds of the alternation."""
+        return len(self.history["value"])
+
+    @property
+    def quality(self) -> float:
+        """Cluster quality HSIC(XW, U): the sum of the leading eigenvalues, at most k."""
+        return float(np.sum(self.values))
 
 
 def alternate(

@@ -107,57 +107,46 @@ def certify(
     n_features is the number of columns of the table, if the rows are expressed in fewer coordinates.
     """
     with nullcontext() if reduced is None else reduced.threads():
-        return _certify(problem, engine, W, gamma, reduced, n_features or len(W))
-
-
-def _certify(
-    problem: Problem,
-    engine: KernelEngine,
-    W: Array,
-    gamma: Gamma,
-    reduced: ReducedObjective | None,
-    n_features: int,
-) -> Certificate:
-    objective: Objective = KernelObjective(engine, gamma) if reduced is None else reduced
-    d, q = W.shape
-    _, phi = objective.value_and_phi(W)
-    values = eigh(phi, eigvals_only=True)
-    size = float(np.max(np.abs(values)))
-    residual = first_order_residual(W, phi @ W)
-    rank = int(np.sum(np.abs(values) > 1e-10 * size))
-    gaps = np.diff(values)
-    gap = eigengap(phi, W)
-    best = int(np.argmax(gaps)) + 1 if d > 1 else 1
-    gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
-    sigma = problem.kernel.sigma if gaussian else float("nan")
-    right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
-    landmarks = None if reduced is None else reduced.landmarks
-    n = len(engine.X)
-    curvature = _smallest_curvature(objective, W, phi, PAIRS / (n * (n if landmarks is None else len(landmarks))))
-    left = sigma**2 * gap
-    theorem = None if reduced is not None or not gaussian else left >= right and rank == n_features
-    verdict = _verdict(residual, STATIONARY, theorem, curvature, FLAT * size, whole=q == d)
-    if reduced is None:
-        behind = _cluster_eigengap(engine.embed(W, problem.n_clusters + 1).values, problem.n_clusters)
-    else:
-        columns = reduced.columns
-        values_behind = replace(reduced, n_clusters=columns + 2, _last=None).at(W).values
-        behind = _cluster_eigengap(values_behind[: len(reduced.X) - 1], columns)  # centring leaves n − 1 of them
-    if abs(gap) <= FLAT * size:
-        verdict += f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
-    if behind <= FLAT:
-        verdict += (
-            f" U is one of many equally good embeddings, because its eigenvalues are tied at k = {problem.n_clusters}."
+        objective: Objective = KernelObjective(engine, gamma) if reduced is None else reduced
+        (d, q), k = W.shape, problem.n_clusters
+        _, phi = objective.value_and_phi(W)
+        values = eigh(phi, eigvals_only=True)
+        size = float(np.max(np.abs(values)))
+        residual = first_order_residual(W, phi @ W)
+        rank = int(np.sum(np.abs(values) > 1e-10 * size))
+        gaps = np.diff(values)
+        gap = eigengap(phi, W)
+        best = int(np.argmax(gaps)) + 1 if d > 1 else 1
+        gaussian = isinstance(problem.kernel, Gaussian)  # the inequality is about no other
+        sigma = problem.kernel.sigma if gaussian else float("nan")
+        right = engine.fourth_moment(W, gamma) / sigma**2 if gaussian else float("nan")
+        landmarks = None if reduced is None else reduced.landmarks
+        n = len(engine.X)
+        curvature = _smallest_curvature(objective, W, phi, PAIRS / (n * (n if landmarks is None else len(landmarks))))
+        left = sigma**2 * gap
+        theorem = None if reduced is not None or not gaussian else left >= right and rank == (n_features or len(W))
+        verdict = _verdict(residual, STATIONARY, theorem, curvature, FLAT * size, whole=q == d)
+        if reduced is None:
+            behind = _cluster_eigengap(engine.embed(W, k + 1).values, k)
+        else:
+            columns = reduced.columns
+            values_behind = replace(reduced, n_clusters=columns + 2, _last=None).at(W).values
+            behind = _cluster_eigengap(values_behind[: len(reduced.X) - 1], columns)  # centring leaves n − 1 of them
+        if abs(gap) <= FLAT * size:
+            verdict += (
+                f" Φ has no eigengap at q = {q}: W is one of many equally good subspaces; q = {best} has the widest."
+            )
+        if behind <= FLAT:
+            verdict += f" U is one of many equally good embeddings, because its eigenvalues are tied at k = {k}."
+        proof = Proof(False, FIXED_ONLY) if reduced is not None or not gaussian else prove(engine.X, sigma, gamma, W)
+        found = residual, rank, n_features or len(W), gap, best, left, right, curvature, verdict, behind
+        return Certificate(
+            *found,
+            proved=proof.proved,
+            proof=proof.reason,
+            minimum_radius=proof.radius,
+            minimum_distance=proof.distance,
         )
-    proof = Proof(False, FIXED_ONLY) if reduced is not None or not gaussian else prove(engine.X, sigma, gamma, W)
-    found = Certificate(residual, rank, n_features, gap, best, left, right, curvature, verdict, behind)
-    return replace(
-        found,
-        proved=proof.proved,
-        proof=proof.reason,
-        minimum_radius=proof.radius,
-        minimum_distance=proof.distance,
-    )
 
 
 def _cluster_eigengap(eigenvalues: Array, columns: int) -> float:

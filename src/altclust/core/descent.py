@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..base.backend import Array
-from .alternation import principal_axes
+from .alternation import Result, principal_axes
 from .embedding import KernelMap, round_to_labels, unit_rows
 from .lloyd import best_lloyd
 from .problem import Embedding
 from .reduced import ReducedObjective
-from .result import Result
 from .solvers import LBFGS, Solution, Status
 
 FAINT = 1e-6  # share of the first eigenvalue, below which others are rounding of landmarks

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from math import isfinite
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,35 +19,6 @@ from ..base.backend import Array
 from ..base.errors import InputError
 
 NEIGHBOURS = 7  # the one whose distance is the local width (Zelnik-Manor and Perona 2004)
-
-
-@runtime_checkable
-class Kernel(Protocol):
-    """f(β) with its derivatives, entry by entry.
-
-    `product` says what β is; `normalised` whether values are positive, so that rows have degrees.
-    """
-
-    product: ClassVar[bool]
-    normalised: ClassVar[bool]
-
-    def at(self, sigma: float) -> Kernel:
-        """The kernel with this width, if it has none of its own."""
-
-    def value(self, beta: Array) -> Array:
-        """The values of f."""
-
-    def slope(self, beta: Array) -> Array:
-        """f′."""
-
-    def curvature(self, beta: Array) -> Array:
-        """f″."""
-
-    def widths(self, X: Array) -> Array | None:
-        """Local widths σ_i of the rows, by which β_ij is divided as β_ij / (σ_i σ_j); None for most kernels."""
-
-    def between(self, A: Array, B: Array) -> Array:
-        """The values of f for all pairs of rows of A and B, shape (len(A), len(B))."""
 
 
 def betas(A: Array, B: Array, product: bool) -> Array:
@@ -59,8 +30,11 @@ def betas(A: Array, B: Array, product: bool) -> Array:
     return np.maximum(left @ right.T, 0.0)
 
 
-class Base:
-    """What most kernels share."""
+class Kernel:
+    """f(β) with its derivatives, entry by entry; each kernel is a frozen dataclass that derives from this class.
+
+    `product` says what β is; `normalised` whether values are positive, so that rows have degrees.
+    """
 
     product: ClassVar[bool] = False
     normalised: ClassVar[bool] = False
@@ -80,12 +54,20 @@ class Base:
         """The values of f."""
         raise NotImplementedError
 
+    def slope(self, beta: Array) -> Array:
+        """f′."""
+        raise NotImplementedError
+
+    def curvature(self, beta: Array) -> Array:
+        """f″."""
+        raise NotImplementedError
+
     def widths(self, X: Array) -> Array | None:
-        """No local widths."""
+        """Local widths σ_i of the rows, by which β_ij is divided as β_ij / (σ_i σ_j); None for most kernels."""
         return None
 
     def between(self, A: Array, B: Array) -> Array:
-        """The values of f for all pairs of rows of A and B."""
+        """The values of f for all pairs of rows of A and B, shape (len(A), len(B))."""
         return self.value(betas(A, B, self.product))
 
     @property
@@ -97,7 +79,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class RationalQuadratic(Base):
+class RationalQuadratic(Kernel):
     """f = (1 + β/2ασ²)^(−α): a mixture of Gaussians of many widths, with heavy tails."""
 
     sigma: float | None = None
@@ -109,21 +91,18 @@ class RationalQuadratic(Base):
         return (1 + beta * (self._precision / (2 * self.alpha))) ** power
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return self._power(beta, -self.alpha)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return -self._precision / 2 * self._power(beta, -self.alpha - 1)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         share = (self.alpha + 1) / self.alpha
         return self._precision**2 / 4 * share * self._power(beta, -self.alpha - 2)
 
 
 @dataclass(frozen=True)
-class SelfTuning(Base):
+class SelfTuning(Kernel):
     """f = exp(−β/2σ_iσ_j), where σ_i is proportional to the distance of row i to its 7th neighbour in the table.
 
     σ is the median of the local widths, so that dense and thin clusters have kernels of their own scale.
@@ -138,11 +117,9 @@ class SelfTuning(Base):
         return np.exp(-beta / 2)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return -self.value(beta) / 2
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return self.value(beta) / 4
 
     def widths(self, X: Array) -> Array:
@@ -156,7 +133,7 @@ class SelfTuning(Base):
 
 
 @dataclass(frozen=True)
-class Multiquadratic(Base):
+class Multiquadratic(Kernel):
     """f = −√(β + σ²): grows with distance, and never flattens; no degrees."""
 
     sigma: float | None = None
@@ -165,56 +142,47 @@ class Multiquadratic(Base):
         return np.sqrt(beta + 1 / self._precision)
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return -self._root(beta)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return -0.5 / self._root(beta)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return 0.25 / self._root(beta) ** 3
 
 
 @dataclass(frozen=True)
-class Squared(Base):
+class Squared(Kernel):
     """f = −β: Φ does not depend on W, so that a W step is one eigendecomposition; no degrees."""
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return -beta
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return -np.ones_like(beta)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return np.zeros_like(beta)
 
 
 @dataclass(frozen=True)
-class Linear(Base):
+class Linear(Kernel):
     """f = β for products: like `Squared`, as principal components are; no degrees."""
 
     product: ClassVar[bool] = True
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return beta
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return np.ones_like(beta)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return np.zeros_like(beta)
 
 
 @dataclass(frozen=True)
-class Polynomial(Base):
+class Polynomial(Kernel):
     """f = (β/σ² + 1)^p for products: all products of up to p coordinates; no degrees."""
 
     sigma: float | None = None
@@ -226,20 +194,17 @@ class Polynomial(Base):
         return (1 + self._precision * beta) ** power if power >= 0 else np.zeros_like(beta)
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return self._power(beta, self.degree)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return self.degree * self._precision * self._power(beta, self.degree - 1)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return self.degree * (self.degree - 1) * self._precision**2 * self._power(beta, self.degree - 2)
 
 
 @dataclass(frozen=True)
-class Mixture(Base):
+class Mixture(Kernel):
     """Σ μ_m f_m with weights μ_m ≥ 0 that are scaled to sum to 1; all kernels of differences, or all of products.
 
     Examples
@@ -266,16 +231,13 @@ class Mixture(Base):
 
     @property
     def product(self) -> bool:  # type: ignore[override]
-        """That of the kernels."""
         return self.kernels[0].product
 
     @property
     def normalised(self) -> bool:  # type: ignore[override]
-        """Whether all kernels have degrees."""
         return all(one.normalised for one in self.kernels)
 
     def at(self, sigma: float) -> Mixture:
-        """Kernels without a width get this one."""
         return replace(self, kernels=tuple(one.at(sigma) for one in self.kernels))
 
     def _sum(self, name: str, beta: Array) -> Array:
@@ -283,13 +245,10 @@ class Mixture(Base):
         return sum(w / total * getattr(one, name)(beta) for w, one in zip(self.weights, self.kernels, strict=True))
 
     def value(self, beta: Array) -> Array:
-        """The values of f."""
         return self._sum("value", beta)
 
     def slope(self, beta: Array) -> Array:
-        """f′."""
         return self._sum("slope", beta)
 
     def curvature(self, beta: Array) -> Array:
-        """f″."""
         return self._sum("curvature", beta)

@@ -38,20 +38,23 @@ class Embedding:
 class KernelEngine(Protocol):
     """Owns rows in memory and the given clusterings, and applies the kernel K(XW) to them.
 
-    Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K. `given` are centred indicators, for `keep` see
-    `tall_weights`.
+    Sums run over all pairs of rows; Φ and gradients are those of −Σ γ K. `given` are centred indicators (n, c) in the
+    scaling that λ refers to, `keep` columns (n, m) and weights (m,) of what the view should agree with.
     """
 
+    X: Array
     kernel: Any
     given: Array
-    keep: tuple[Array, Array] | None
-
-    @property
-    def X(self) -> Array:
-        """Centred rows, shape (n, d)."""
+    keep: tuple[Array, Array] | None = None
 
     def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
         """γ of the W problem for this U and these D, with λ."""
+        U, scale = embedding.U, np.sqrt(degrees)[:, None]
+        F = np.hstack([U - np.mean(U, axis=0), self.given]) / scale
+        s = np.concatenate([np.ones(U.shape[1]), np.full(self.given.shape[1], -novelty_weight)])
+        if self.keep is not None:
+            F, s = np.hstack([F, self.keep[0] / scale]), np.concatenate([s, self.keep[1]])
+        return Gamma(F, s)
 
     def degrees(self, W: Array) -> Array:
         """K(XW) 1, shape (n,)."""
@@ -103,21 +106,17 @@ class KernelObjective:
     gamma: Gamma
 
     def value(self, W: Array) -> float:
-        """See `Objective`."""
         return -self.engine.value(W, self.gamma)
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
-        """See `Objective`."""
         value, gradient = self.engine.value_and_gradient(W, self.gamma)
         return -value, gradient
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
-        """See `Objective`."""
         value, phi = self.engine.value_and_phi(W, self.gamma)
         return -value, phi
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
-        """See `Objective`."""
         return self.engine.hessian(W, self.gamma, phi)
 
 
@@ -133,26 +132,6 @@ class Problem:
     def cost(self, W: Array, embedding: Embedding, engine: KernelEngine) -> float:
         """−HSIC(XW, U) + λ HSIC(XW, Y) at consistent W, U, D: the cost that the paper prints."""
         return -engine.value(W, engine.weigh(embedding, embedding.degrees, self.novelty_weight))
-
-
-def tall_weights(
-    embedding: Embedding, given: Array, degrees: Array, novelty_weight: float, keep: tuple[Array, Array] | None = None
-) -> Gamma:
-    """γ from arrays of n rows: given has shape (n, c), centred columns in the scaling that λ refers to.
-
-    keep are the columns, shape (n, m), and weights, shape (m,), of what the view should agree with.
-    """
-    U, scale = embedding.U, np.sqrt(degrees)[:, None]
-    F = np.hstack([U - np.mean(U, axis=0), given]) / scale
-    s = np.concatenate([np.ones(U.shape[1]), np.full(given.shape[1], -novelty_weight)])
-    if keep is not None:
-        F, s = np.hstack([F, keep[0] / scale]), np.concatenate([s, keep[1]])
-    return Gamma(F, s)
-
-
-def no_columns(X: Array) -> Array:
-    """The indicator columns if nothing is given, shape (n, 0)."""
-    return np.zeros((X.shape[0], 0))
 
 
 def coordinates(X: Array, whitening: float = 0.0, subspace: Array | None = None) -> tuple[Array, Array | None]:

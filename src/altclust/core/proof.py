@@ -14,6 +14,7 @@ and nothing is rounded without its error being counted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 from typing import Any
@@ -97,7 +98,7 @@ def _prove(arb: Any, matrix: Any, X: Array, sigma: float, gamma: Gamma, W: Array
     size = _norm(arb, gradient)
 
     # D²h(0)[A, A] = Tr(AᵀΦ̄A) − Tr(AΦAᵀ) − Σ ψ_ij (b_ijᵀ A a_ij)² / σ⁴, column by column of its matrix
-    a, b = ([column.entries() for column in _each(matrix, block)] for block in (inside, outside))
+    a, b = (block.transpose().tolist() for block in (inside, outside))
     both = _joined(matrix, [ones, inside])
     plain = psi * both
     by_a, by_b = ([psi * _scaled(matrix, column, both) for column in columns] for columns in (a, b))
@@ -130,8 +131,8 @@ def _prove(arb: Any, matrix: Any, X: Array, sigma: float, gamma: Gamma, W: Array
     if not near < radius:
         sentence = f"Not proved: the gradient is only known to be below {_up(size):.3g}, and the curvature above "
         return Proof(False, f"{sentence}{_down(curvature):.3g} only within {_down(radius):.3g}.", **found)
-    start = basis.transpose() * exact(W)
-    tangents = _rows(matrix, start, q, d) * _rows(matrix, start, 0, q).inv()
+    start = (basis.transpose() * exact(W)).tolist()
+    tangents = matrix(start[q:]) * matrix(start[:q]).inv()
     distance = _up(_norm(arb, tangents) + near)
     reason = (
         "Proved: the W problem with these U and D has a strict local minimum at a distance of at most "
@@ -155,12 +156,7 @@ def _orthonormal(arb: Any, A: Any) -> Any:
 def _weights(arb: Any, matrix: Any, rows: Any, X: Any, q: int, sigma: Any, F: Any, s: list[float]) -> tuple[Any, Any]:
     """Ψ = γ ∘ K at the centre, and L."""
     n = rows.nrows()
-    gamma = (
-        F
-        * (
-            F * matrix(len(s), len(s), [s[i] if i == j else 0 for i in range(len(s)) for j in range(len(s))])
-        ).transpose()
-    )
+    gamma = F * _scaled(matrix, s, F.transpose())
     inside = _columns(matrix, rows, 0, q)
     near, whole = (A * A.transpose() for A in (inside, X))
     psi = [[arb(0)] * n for _ in range(n)]  # the diagonal adds nothing to differences
@@ -196,7 +192,7 @@ def _norm(arb: Any, A: Any) -> Any:
     return sum((x * x for x in A.entries()), arb(0)).abs_upper().sqrt()
 
 
-def _scaled(matrix: Any, scale: list[Any], A: Any) -> Any:
+def _scaled(matrix: Any, scale: Sequence[Any], A: Any) -> Any:
     """diag(scale) A."""
     m = A.ncols()
     return matrix(A.nrows(), m, [scale[i // m] * x for i, x in enumerate(A.entries())])
@@ -205,15 +201,6 @@ def _scaled(matrix: Any, scale: list[Any], A: Any) -> Any:
 def _columns(matrix: Any, A: Any, start: int, stop: int) -> Any:
     m = A.ncols()
     return matrix(A.nrows(), stop - start, [x for i, x in enumerate(A.entries()) if start <= i % m < stop])
-
-
-def _rows(matrix: Any, A: Any, start: int, stop: int) -> Any:
-    m = A.ncols()
-    return matrix(stop - start, m, A.entries()[start * m : stop * m])
-
-
-def _each(matrix: Any, A: Any) -> list[Any]:
-    return [_columns(matrix, A, j, j + 1) for j in range(A.ncols())]
 
 
 def _joined(matrix: Any, blocks: list[Any]) -> Any:

@@ -15,8 +15,7 @@ import pandas as pd
 from ..base.backend import Array
 from ..base.errors import InputError
 from ..base.given import Given, Levels
-from ..base.given_labels import is_unknown, label_codes
-from ..base.known import is_measured, read_given
+from ..base.known import is_measured, is_unknown, label_codes, read_given
 from .rows import STEP, Rows, Sums, add, over_steps, rows_of
 
 FAN_IN = 8  # partial sums that one task adds
@@ -115,7 +114,6 @@ class DaskRows:
         return DaskRows(self.X, Given(stacked, tuple(levels)), self.columns)
 
     def beside(self, values: np.ndarray) -> Any:
-        """See `Rows`."""
         import dask.array as da
 
         return da.from_array(values, chunks=(self.X.chunks[0],))
@@ -125,29 +123,20 @@ class DaskRows:
         import dask
 
         work, gather = dask.delayed(_crossed, pure=False), dask.delayed(_added, pure=False)
-        blocks = zip(
-            labels.to_delayed(optimize_graph=False).ravel(),
-            self.given.codes.to_delayed(optimize_graph=False).ravel(),
-            strict=True,
-        )
-        return list(_compute(gather([work(one, codes, self.given.levels, k) for one, codes in blocks]))[0])
+        counts = [work(one, codes, self.given.levels, k) for one, codes in self._beside_codes(labels)]
+        return list(_compute(gather(counts))[0])
 
-    def _blocks(self) -> list[tuple[Any, Any]]:
-        return list(
-            zip(
-                self.X.to_delayed(optimize_graph=False).ravel(),
-                self.given.codes.to_delayed(optimize_graph=False).ravel(),
-                strict=True,
-            )
-        )
+    def _beside_codes(self, rows: Any) -> Iterator[tuple[Any, Any]]:
+        """The blocks of an array of all rows, and those of the codes."""
+        blocks = (one.to_delayed(optimize_graph=False).ravel() for one in (rows, self.given.codes))
+        return zip(*blocks, strict=True)
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
-        """See `Rows`."""
         import dask
 
         work, gather = dask.delayed(over_steps, pure=False), dask.delayed(_added, pure=False)
         small = dask.delayed(args, traverse=False)
-        parts = [work(function, X, codes, small, step) for X, codes in self._blocks()]
+        parts = [work(function, X, codes, small, step) for X, codes in self._beside_codes(self.X)]
         while len(parts) > 1:
             parts = [gather(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
         return _compute(parts[0])[0]
@@ -164,7 +153,7 @@ class DaskRows:
         found = da.concatenate(
             [
                 da.from_delayed(work(function, X, codes, small, step), shape=(size, *width), dtype=kind)
-                for (X, codes), size in zip(self._blocks(), self.X.chunks[0], strict=True)
+                for (X, codes), size in zip(self._beside_codes(self.X), self.X.chunks[0], strict=True)
             ]
         )
         with _cluster_in_words():

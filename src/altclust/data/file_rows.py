@@ -47,7 +47,6 @@ class FileRows(ArrayRows):
             raise InputError(f"X={str(self.path)!r} {CHANGED}")
 
     def take(self, indices: np.ndarray) -> tuple[Array, Given]:
-        """See `Rows`."""
         parts = [
             self.read(i, j)[inside - i]
             for i, j in self.spans()
@@ -76,10 +75,6 @@ class NpyRows(FileRows):
             raise InputError(f"X has shape {header.shape}: pass a table with rows and columns.")
         super().__init__(path, *header.shape, stamp)
         self.dtype, self.offset, self.by_columns = header.dtype, header.offset, header.fortran_order
-
-    def model(self, kind: str) -> Any:
-        """See `Rows`."""
-        return np.empty((0, self.d), np.float32) if kind == "tiles" and self.dtype == np.float32 else None
 
     def read(self, start: int, stop: int) -> Array:
         """Floating-point rows."""
@@ -122,7 +117,6 @@ class ParquetRows(FileRows):
         super().__init__(path, int(self.starts[-1]), len(self.columns), stamp)
 
     def spans(self) -> list[tuple[int, int]]:
-        """See `ArrayRows`; one task per row group."""
         return [(int(i), int(j)) for i, j in zip(self.starts[:-1], self.starts[1:], strict=True) if j > i]
 
     def read(self, start: int, stop: int) -> Array:

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import is_dask_array, is_torch_array
+from scipy import sparse
 
 from ..base.errors import InputError, one_line, short_repr
 from ..base.extras import missing_library
-from ..base.validation import check_rows, check_shape
+from ..base.validation import LARGEST, check_rows
 from ..files.contained import contained
 from ..files.npy import BadFile, check_fits
 from .dask_rows import DaskRows
 from .file_rows import NpyRows, ParquetRows
-from .rows import ArrayRows, Rows
+from .rows import ArrayRows, Rows, SparseRows
 
 COPIES = 3  # of a row group in memory while it is read
 SECONDS = 3600  # for the first reading of a Parquet file
@@ -56,10 +57,13 @@ def open_rows(X: Any, columns: list[str] | None = None) -> Rows | None:
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
     """X as `Rows`; its columns are stored on the estimator (reset, in `fit`) or compared with those of the fit."""
-    rows = open_rows(X)
+    rows = SparseRows(_checked_sparse(X)) if sparse.issparse(X) else open_rows(X)
     if rows is None:
-        return ArrayRows(check_rows(estimator, X, reset=reset, scan=False))
-    check_shape(rows.n, rows.d, least=2 if reset else 1)
+        return ArrayRows(check_rows(estimator, X, reset=reset))
+    least = 2 if reset else 1
+    if rows.n < least or rows.d < 1:
+        problem = f"has {rows.n} row(s) and {rows.d} column(s): pass at least {least} row(s) and one column."
+        raise InputError(problem, argument="X")
     if reset:
         estimator.n_features_in_ = rows.d
         estimator.__dict__.pop("feature_names_in_", None)
@@ -77,6 +81,16 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool) -> Rows:
             "(`open_rows(path, columns=[…])`)."
         )
     return rows
+
+
+def _checked_sparse(X: Any) -> Any:
+    """A sparse matrix as finite CSR of float64."""
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise InputError(f"X is a sparse matrix of {X.dtype}, shape {X.shape}: pass real numbers in rows and columns.")
+    X = sparse.csr_array(X, dtype=np.float64)
+    if not np.isfinite(X.data).all() or np.abs(X.data).max(initial=0.0) > LARGEST:
+        raise InputError(f"X has NaN, infinity or values beyond {LARGEST:g}: fill them in, or rescale the columns.")
+    return X
 
 
 def _open_file(path: Path, columns: list[str] | None) -> Rows:

@@ -109,20 +109,16 @@ class ArrayRows:
         self._size = _mapped_size(X)
 
     def encode(self, given: Any) -> Rows:
-        """See `Rows`."""
         return self.beside_given(read_given(given, self.n))
 
     def coded(self, columns: Sequence[Any], levels: Sequence[Levels]) -> Rows:
-        """See `Rows`."""
         codes = [one.codes(values) for one, values in zip(levels, columns, strict=True)]
         return self.beside_given(Given(np.column_stack(codes), tuple(levels)))
 
     def beside(self, values: np.ndarray) -> np.ndarray:
-        """See `Rows`."""
         return values
 
     def crossed(self, labels: Any, k: int) -> list[Array]:
-        """See `Rows`."""
         return self.given.take(slice(None)).crossed(labels, k)
 
     def beside_given(self, given: Given) -> ArrayRows:
@@ -183,7 +179,6 @@ class ArrayRows:
                 ahead += [pool.submit(one, span) for span in islice(waiting, 1)]
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
-        """See `Rows`."""
         total: Sums | None = None
         for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.given.codes[i:j], args, step)):
             total = add(total, part)
@@ -193,13 +188,11 @@ class ArrayRows:
     def each(
         self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None
     ) -> np.ndarray:
-        """See `Rows`."""
         return np.concatenate(
             list(self._run(lambda i, j: rows_of(function, self.read(i, j), self.given.codes[i:j], args, step)))
         )
 
     def take(self, indices: np.ndarray) -> tuple[Array, Given]:
-        """See `Rows`."""
         rows = host(self._mapped(indices))
         self.release()
         return as_floats(rows), self.given.take(indices)

@@ -13,8 +13,29 @@ from scipy.linalg import block_diag
 from ..base.backend import Array, like
 from ..base.errors import InputError
 from ..base.given import Levels
-from ..base.validation import LARGEST, column_name, warn_of_constant
-from .rows import Rows
+from ..base.validation import LARGEST, check_rows, column_name, column_names, warn_of_constant
+from .rows import ArrayRows, Rows
+
+
+def centred_table(estimator: Any, X: Any) -> tuple[Array, Array]:
+    """A table that scikit-learn accepts, checked as in `given_effects` and minus its column means; and the means."""
+    table = np.asarray(check_rows(estimator, X, reset=True), dtype=np.float64)
+    mean = column_means(table)
+    given_effects(ArrayRows(table), mean, column_names(estimator))
+    return table - mean, mean
+
+
+def new_table(estimator: Any, X: Any, reset: bool = False) -> Array:
+    """Finite rows for an estimator, in the columns of its fit (or of its first, with reset), shape (n, d)."""
+    table = np.asarray(check_rows(estimator, X, reset=reset), dtype=np.float64)
+    check_block(table)
+    return table
+
+
+def column_means(table: Array) -> Array:
+    """The mean of each column, exact where it is constant; values that are too large are refused later."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(table.max(axis=0) == table.min(axis=0), table[0], table.mean(axis=0))
 
 
 def given_effects(rows: Rows, shift: Array, names: Sequence[str] | None = None) -> list[Array]:

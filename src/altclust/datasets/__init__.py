@@ -7,9 +7,8 @@
 """
 
 from altclust.datasets.cache import DatasetUnavailable, data_folder, fetch
-from altclust.datasets.catalogue import CATALOGUE, CatalogueEntry
 from altclust.datasets.dataset import Dataset, ImageDataset
-from altclust.datasets.generators import growth, large_gaussians, moons, small_gaussians
+from altclust.datasets.generators import growth, large_gaussians, moons, small_gaussians, views
 from altclust.datasets.loaders import (
     load_faces,
     load_flower,
@@ -21,11 +20,8 @@ from altclust.datasets.loaders import (
     load_webkb,
 )
 from altclust.datasets.penguins import penguins
-from altclust.datasets.views import views
 
 __all__ = [
-    "CATALOGUE",
-    "CatalogueEntry",
     "Dataset",
     "DatasetUnavailable",
     "ImageDataset",

@@ -25,12 +25,11 @@ class RegisteredFile:
     remote: str | None
 
 
-def _registry() -> dict[str, RegisteredFile]:
-    lines = files("altclust.datasets").joinpath("registry.txt").read_text(encoding="utf-8").splitlines()
-    return {name: RegisteredFile(sha, None if remote == "-" else remote) for sha, name, remote in map(str.split, lines)}
-
-
-REGISTRY = _registry()
+_LISTED = files("altclust.datasets").joinpath("registry.txt").read_text(encoding="utf-8")
+REGISTRY = {
+    name: RegisteredFile(checksum, None if remote == "-" else remote)
+    for checksum, name, remote in map(str.split, _LISTED.splitlines())
+}
 
 
 class DatasetUnavailable(OSError):

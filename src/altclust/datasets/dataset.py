@@ -14,7 +14,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The set's name, as in :data:`altclust.datasets.CATALOGUE`.
+        The set's name.
     X : ndarray of shape (n_samples, n_features), float64
         The rows, as generated or as in the file: neither centred nor scaled.
     labels : mapping of str to ndarray of shape (n_samples,), int64

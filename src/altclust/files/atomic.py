@@ -25,12 +25,7 @@ class AtomicGroup:
     """A group of files that is written atomically: they are renamed to their paths when the context ends.
 
     Until then each is a hidden file in the same folder. If the process is killed, the next write to the same path
-    removes the hidden file.
-
-    Attributes
-    ----------
-    moved : dict of Path to Path
-        The paths that somebody else's files have, and those that were taken instead.
+    removes the hidden file. `moved` has the paths that somebody else's files have, and those that were taken instead.
     """
 
     def __init__(self) -> None:
@@ -43,13 +38,8 @@ class AtomicGroup:
     ) -> None:
         """Call `write` with a hidden file, which is renamed to this path when the context ends.
 
-        Parameters
-        ----------
-        path : path
-        write : callable
-        over : callable, optional
-            Whether the file that has this path by then may be replaced; if not, another name is taken. Default: any
-            file is replaced.
+        over says whether the file that has this path by then may be replaced; if not, another name is taken. Default:
+        any is.
         """
         target = Path(path)
         with _naming(target):

@@ -37,22 +37,9 @@ def contained(
 ) -> Iterator[tuple[dict[str, Any], Path]]:
     """Read a file in a child process; a context with its answer and the folder with the files that it wrote.
 
-    Parameters
-    ----------
-    reader : str
-        A function of `contained_readers`.
-    file : binary file
-    most : float
-        Bytes of memory that the child may take; never more than are free. Only Linux enforces it.
-    seconds : float
-        How long it may take.
-    **how
-        Arguments of the reader, as JSON.
-
-    Raises
-    ------
-    BadFile
-        If the file is refused, needs more memory or time, or ends the child.
+    The reader is a function of `contained_readers`, called with `how`. The child may take so many bytes of memory (only
+    Linux enforces it), never more than are free, and so many seconds. BadFile if the file is refused, needs more, or
+    ends the child.
     """
     memory = min(most, TAKEN * free_memory())
     with tempfile.TemporaryDirectory(prefix="altclust-") as name, _on_disk(file) as source:

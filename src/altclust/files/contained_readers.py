@@ -169,12 +169,7 @@ def _answer(reader: str, folder: Path, memory: int | None, seconds: int, how: di
         return {"memory": True} if too_large else {"error": str(error)[:LONGEST]}
 
 
-def _main() -> None:
-    job = json.loads(sys.argv[1])
-    folder = Path(job["folder"])
-    answer = _answer(job["reader"], folder, job["memory"], job["seconds"], job["how"])
-    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    _main()
+    job = json.loads(sys.argv[1])
+    answer = _answer(job["reader"], Path(job["folder"]), job["memory"], job["seconds"], job["how"])
+    Path(job["folder"], "answer.json").write_text(json.dumps(answer), encoding="utf-8")

@@ -22,12 +22,9 @@ MOST = 100  # attempts to make it in a folder that others remove
 
 @contextmanager
 def only_run_in(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; what of it does not exist is made, and removed again if it stays empty.
+    """Hold the lock of a folder; BlockingIOError if another run holds it.
 
-    Raises
-    ------
-    BlockingIOError
-        If another run holds it.
+    What of the folder does not exist is made, and removed again if it stays empty.
     """
     new = [one for one in (folder, *folder.parents) if not one.exists()]
     handle = _locked(folder)

@@ -68,14 +68,7 @@ def _array(stream: BinaryIO, size: int) -> np.ndarray:
 
 
 def read_npz(file: BinaryIO, most: float | None = None) -> dict[str, np.ndarray]:
-    """Read the arrays of an .npz file, by name; refused if they need more than `most` bytes.
-
-    Parameters
-    ----------
-    file : binary file
-    most : float, optional
-        Limit on the bytes of all arrays together. Default: the free memory.
-    """
+    """Read the arrays of an .npz file, by name; refused if they need more than `most` bytes or than are free."""
     with open_archive(file) as archive:
         members = archive.infolist()
         check_fits(sum(member.file_size for member in members), most)

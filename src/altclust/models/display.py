@@ -39,7 +39,7 @@ def rows_to_show(model: Any, own: Any, X: Any = None, given: Any = None) -> tupl
         rows = pd.DataFrame(rows, columns=names)
     labels = view.searched_labels
     if view.middles is not None and view.places is not None:
-        labels = view.labels_of(view.places)
+        labels = np.asarray(view.labels[view.places])
     assert labels is not None
     return rows, _named(view, own), labels
 
@@ -85,18 +85,14 @@ def card(model: Any, view: FittedView | None) -> str:
     """An HTML summary of the result, shown below scikit-learn's."""
     if view is None:
         return ""
-    rows = "".join(
-        f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>"
-        for name, line in result_lines(model, view).items()
-    )
-    return f"<table style='margin-top:.5em'>{rows}</table>{_picture(model, view)}"
+    drawn = "" if view.search is None else picture(model.plot, 2 if view.search.given else 1)
+    return html_table(result_lines(model, view)) + drawn
 
 
-def _picture(model: Any, view: FittedView) -> str:
-    """The view as an embedded image; nothing if the model does not hold the rows."""
-    if view.search is None:
-        return ""
-    return picture(model.plot, 2 if view.search.given else 1)
+def html_table(lines: dict[str, str]) -> str:
+    """Names and what is said about them."""
+    rows = (f"<tr><th {HEAD}>{escape(name)}</th><td {CELL}>{escape(line)}</td></tr>" for name, line in lines.items())
+    return f"<table style='margin-top:.5em'>{''.join(rows)}</table>"
 
 
 def picture(plot: Callable[..., Any], panels: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..base.given_labels import given_frame
+from ..base.known import given_frame
 from ..base.progress import Callback
 from ..tables import TableEncoder
 from ..tables.frames import as_pandas

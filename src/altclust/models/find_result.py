@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
-from ..report.columns import FIELDS, listed_columns
+from ..report.summary import FIELDS, listed_columns
 from ..tables.frames import as_pandas, with_column
 from .annotated import annotate, annotated_frame, is_annotated
-from .display import CELL, HEAD, picture
+from .display import html_table, picture
 from .kdac import KDAC
-from .study import FIRST, Study, predict_table, view_name
+from .study import FIRST, Study, view_name
 from .views import View, Views
 
 
@@ -135,7 +135,7 @@ class Found:
         frame = annotated_frame(table)[0] if is_annotated(table) else as_pandas(table, fewest=1)
         if is_annotated(table) and any(name.startswith("direction ") for name in self.study.recipe.names):
             raise InputError('table needs obsm["X_pca"]: the leading directions of X are those of its own rows.')
-        return predict_table(self.model, self.study.recipe, frame)
+        return self.study.predict(self.model, frame)
 
     def describe(self) -> pd.DataFrame:
         """What sets each cluster apart: one row for each cluster and column, the largest differences first.
@@ -196,9 +196,6 @@ class Found:
         return f"<altclust.Found: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th {HEAD}>{escape(cluster['name'])}</th><td {CELL}>{escape(cluster['sentence'])}</td></tr>"
-            for cluster in self.summary["clusters"]
-        )
         told = "".join(f"<p>{escape(one)}</p>" for one in (self.verdict, self.summary["agreement"]) if one is not None)
-        return f"{told}<table>{rows}</table>{picture(self.plot, 2)}"
+        clusters = {cluster["name"]: cluster["sentence"] for cluster in self.summary["clusters"]}
+        return f"{told}{html_table(clusters)}{picture(self.plot, 2)}"

@@ -8,23 +8,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from ..base.errors import InputError
 from ..base.keep import check_keep
 from ..base.memory import free_memory, gigabytes
 from ..base.validation import check_originals, check_solver, column_names, enough_memory
-from ..core.kernel_choice import make_kernel
-from ..core.kernels import Gaussian
+from ..core.kernels import Gaussian, make_kernel
 from ..core.solvers import LBFGS, SOLVERS
 from ..data.opening import checked_rows
-from ..data.rows import ArrayRows, Rows
+from ..data.rows import ArrayRows, SparseRows
 from ..search.settings import Settings
 from .fitted_view import FittedView
 from .fitting import fit_sample
 from .sample import Sample
 from .solving import SolveOptions
-from .sparse_rows import Reduced, check_sparse
+from .sparse_rows import Reduced
 
 OWN = dict.fromkeys(("n_clusters", "n_components", "sigma", "novelty_weight"), "auto") | {"kernel": "gaussian"}
 NUMBERS: dict[str, Callable[[Any], Any]] = {
@@ -40,13 +38,11 @@ def fit_view(
 ) -> FittedView:
     """Fit a sample of the rows, wherever they are, and label all of them."""
     options, reduced = _options(model), None
-    rows: Rows
     with enough_memory("fit"):
-        if sparse.issparse(X):
-            reduced = Reduced.of(check_sparse(model, X, reset=True), rng)
+        rows = checked_rows(model, X, reset=True)
+        if isinstance(rows, SparseRows):
+            reduced = Reduced.of(rows.X, rng)
             rows = ArrayRows(reduced.rows)
-        else:
-            rows = checked_rows(model, X, reset=True)
         names, settings = column_names(model), settings_of(model)
         originals = check_originals(originals, rows.n, names)
         keep = check_keep(keep, rows.n, settings.keep_weight)

@@ -114,10 +114,6 @@ class FittedView:
         found = {name: getattr(self, name) for name in names} | {name: getattr(self.settings, name) for name in OWN}
         return {f"{name}_": value for name, value in found.items()}
 
-    def labels_of(self, places: np.ndarray) -> np.ndarray:
-        """The labels of some rows, in memory."""
-        return np.asarray(self.labels[places])
-
     @property
     def empty_clusters(self) -> int:
         """The number of clusters without rows; 0 if the labels are not in memory."""

@@ -16,7 +16,7 @@ from ..base.errors import FitWarning
 from ..base.parallel import fitting_threads
 from ..base.sampling import sample_rows
 from ..base.validation import warn_of_dominant
-from ..core.alternation import extended
+from ..core.alternation import Result, extended
 from ..core.certificate import Certificate, certify
 from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap
@@ -25,7 +25,6 @@ from ..core.feature_weights import TELLING, between_shares, feature_weights
 from ..core.guess import Guess
 from ..core.metrics import nmi
 from ..core.problem import Problem
-from ..core.result import Result
 from ..core.solvers import Status
 from ..search.obvious import Obvious, as_they_were, column_name, left_aside, reproduced_by
 from ..search.proposals import ALTERNATED, FIXED
@@ -110,7 +109,7 @@ class Fit:
             searched_labels=result.labels,
             places=sample.places,
             rule=self.rule(result.labels),
-            find_rule=self.rule_of_equal_rows,
+            find_rule=partial(self.rule, several=False),  # more always reproduce equal rows
             certify=partial(self._certify, problem, settings, basis, extension, result),
             columns=telling_columns(between_shares(self.seen, result.labels), sample.names),
             **self._found_again(settings, result),
@@ -182,10 +181,6 @@ class Fit:
             "source": tuning.source,
             "rows": search.X,
         }
-
-    def rule_of_equal_rows(self, labels: np.ndarray) -> Obvious | None:
-        """The columns that reproduce labels which equal rows share: enough of them always do, so at most two count."""
-        return self.rule(labels, several=False)
 
     def rule(self, labels: np.ndarray, several: bool = True) -> Obvious | None:
         """The columns that reproduce labels of the sample, if there are any; several: more than two may do it."""

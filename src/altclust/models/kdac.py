@@ -7,25 +7,27 @@ import warnings
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..base.backend import Array
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
 from ..base.given import Given
-from ..base.given_labels import given_frame
 from ..base.keep import check_keep
-from ..base.known import Known, known_parts, read_given
+from ..base.known import Known, given_frame, known_parts, read_given
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.thresholds import RESEMBLES
 from ..base.validation import (
+    AUTO,
+    COUNT,
+    WEIGHT,
+    WIDTH,
     check_originals,
     check_parameters,
     column_names,
@@ -33,12 +35,12 @@ from ..base.validation import (
     generator,
 )
 from ..core.certificate import Certificate
-from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
+from ..core.kernels import KERNELS
 from ..core.problem import Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
-from ..data.rows import ArrayRows, Rows, SparseRows
+from ..data.rows import ArrayRows, Rows
 from ..search.obvious import left_aside
 from ..search.settings import Settings
 from ..search.significance import AssessOptions, Significance
@@ -47,7 +49,6 @@ from .fit_view import fit_view, settings_of
 from .fitted_view import FittedView
 from .row_copies import Repeated
 from .saving import load_kdac, save_kdac
-from .sparse_rows import check_sparse
 from .views import MOST, View, Views, find_views
 
 REMEDIES = {
@@ -69,8 +70,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     ----------
     n_clusters : int, "auto", or a list of them
         The number of clusters k of every view; of a list, one for each view of `views_`. "auto": chosen by the search;
-        if `sigma` is fixed, the number of clusters of the
-        first given clustering; if nothing is given, the largest eigengap of the kernel of X.
+        if `sigma` is fixed, that of the first given clustering, or the largest eigengap of the kernel of X.
     n_components : int or "auto"
         The number of directions q. "auto": chosen by the search; if `sigma` is fixed, the largest eigengap of the
         spectral start's Φ, at most k.
@@ -113,12 +113,10 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     labels_ : int array, shape (n_samples,)
         A Dask array if X is one.
     components_ : array, shape (n_components, n_features)
-        The directions W of the new clustering, as rows; largest variance first. Orthonormal without
-        whitening.
+        The directions W of the new clustering, as rows; largest variance first. Orthonormal without whitening.
     feature_weights_ : array, shape (n_features,)
-        What each feature tells about the clusters: the share of its variance between them, relative to the others;
-        the sum is 1. If no feature alone tells clusters apart, its share in the directions: diag(WWᵀ) times the
-        variance.
+        What each feature tells about the clusters, in sum 1: the share of its variance between them, or, if no feature
+        alone tells clusters apart, its share in the directions: diag(WWᵀ) times the variance.
     overlap_ : float
         NMI of `labels_` with the given clustering (the largest of several): 0 is independent. For a measurement, the
         share of the variance of the labels' indicators that a smooth function of it explains, see
@@ -146,8 +144,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         All trials of the search and why these values were chosen; None if there was no search.
     views_ : Views
         Up to five views, found one after the other on first access, until the next is not significant. Each is new to
-        what is given and to the views before it, and holds its labels, k, directions, columns, overlaps, significance,
-        a sentence and its own fitted model. ``views_.rejected`` is the one at which the search stopped.
+        what is given and to the views before it. ``views_.rejected`` is the one at which the search stopped.
     significance_ : Significance
         Significance and stability of the view; computed on first access.
     sample_size_ : int
@@ -180,16 +177,16 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     _tests = AssessOptions()
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), list, tuple],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [COUNT, AUTO, list, tuple],
+        "n_components": [COUNT, AUTO],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both"), StrOptions({"auto"})],
+        "sigma": [WIDTH, AUTO],
+        "novelty_weight": [WEIGHT, AUTO],
         "solver": [StrOptions({"auto", *SOLVERS}), callable],
         "sample_size": [Interval(Integral, 100, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, 1e9, closed="both")],
-        "n_jobs": [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right"), None],
+        "max_iter": [COUNT],
+        "tol": [WEIGHT],
+        "n_jobs": [COUNT, Interval(Integral, None, -1, closed="right"), None],
         "callback": [callable, None],
         "random_state": ["random_state", np.random.Generator],
         "settings": [Settings, None],
@@ -265,12 +262,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         check_parameters(self)
         rng = generator(self.random_state)
         self._views: Views | None = None
-        self._fitted_to: dict[str, Any] | None = {
-            "X": X,
-            "keep": keep,
-            "originals": originals,
-            "sample_weight": sample_weight,
-        }
+        passed: dict[str, Any] = {"X": X, "keep": keep, "originals": originals, "sample_weight": sample_weight}
+        self._fitted_to: dict[str, Any] | None = passed
         if sample_weight is None:
             view = fit_view(self, X, y, keep, originals, rng)
         else:
@@ -419,10 +412,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def left_aside(self) -> list[str]:
         """Columns that reproduce obvious groups, without which the search went on."""
-        view, names = self.fitted_, column_names(self)
+        view = self.fitted_
         source = view.tuning or view.significance
-        rules = () if source is None else source.obvious
-        return left_aside(names, view.components, rules)
+        return left_aside(column_names(self), view.components, () if source is None else source.obvious)
 
     def _others(self, witnesses: Any) -> tuple[pd.DataFrame, Given]:
         """The columns that were not used, and what was given."""
@@ -461,8 +453,6 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             return self.fitted_.predict(self._new_rows(X, given))
 
     def _new_rows(self, X: Any, given: Any) -> Rows:
-        if sparse.issparse(X):
-            return self.fitted_.coded(SparseRows(check_sparse(self, X, reset=False)), given)
         return self.fitted_.coded(checked_rows(self, X, reset=False), given)
 
     def fit_transform(self, X: Any, y: Any = None, **kwargs: Any) -> Array:
@@ -545,11 +535,9 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
-        return (
-            bundle | {"text/html": bundle["text/html"] + card(self, getattr(self, "fitted_", None))}
-            if "text/html" in bundle
-            else bundle
-        )
+        if "text/html" in bundle:
+            bundle["text/html"] += card(self, getattr(self, "fitted_", None))
+        return bundle
 
     def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
         """scikit-learn lists all attributes in notebooks; those computed on first access are not computed for that."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import warnings
+from dataclasses import replace
 from functools import partial
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,25 +14,24 @@ from sklearn.utils.validation import check_is_fitted
 from ..base.backend import Array
 from ..base.errors import NotConvergedWarning
 from ..base.given import Given
-from ..base.given_labels import given_frame
-from ..base.known import Known, as_numbers, is_measured, read_given
-from ..base.sklearn_compat import Interval, StrOptions
-from ..base.validation import centre, check_parameters, check_rows, column_names, generator
+from ..base.known import Known, as_numbers, given_frame, is_measured, read_given
+from ..base.sklearn_compat import StrOptions
+from ..base.validation import AUTO, COUNT, WEIGHT, WIDTH, check_parameters, generator
 from ..core.alternation import alternate, principal_axes
 from ..core.certificate import Certificate, certify
 from ..core.engines import make_engine
 from ..core.initialization import spectral_start
-from ..core.kernel_choice import KERNELS, make_kernel
 from ..core.kernel_family import Kernel
+from ..core.kernels import KERNELS, make_kernel
 from ..core.problem import Gamma, KernelEngine, KernelObjective, Problem, row_space
 from ..core.solvers import ISM, Status
+from ..data.sums import centred_table, new_table
 from ..search.heuristics import check_sigma, median_distance
 
 STAGES = 2  # of σ "auto": the median distance of the rows, and then of the projected rows
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(NamedTuple):
     """W in the coordinates of the problem, and what the certificate needs."""
 
     problem: Problem
@@ -96,13 +95,13 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """
 
     _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [COUNT],
         "kernel": [StrOptions(set(KERNELS)), Kernel],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "novelty_weight": [Interval(Real, 0, 1e9, closed="both")],
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, 1e9, closed="both")],
+        "sigma": [WIDTH, AUTO],
+        "novelty_weight": [WEIGHT],
+        "n_clusters": [COUNT, AUTO],
+        "max_iter": [COUNT],
+        "tol": [WEIGHT],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -144,11 +143,10 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             Itself, fitted.
         """
         check_parameters(self)
-        table = check_rows(self, X, reset=True)
-        n = len(table)
+        centred, self.mean_ = centred_table(self, X)
+        n = len(centred)
         target = None if y is None else _target(y, n).indicators()
         avoided = read_given(known, n).indicators()
-        centred, self.mean_ = centre(table, column_names(self))
         inside, basis = row_space(centred)
         rng = generator(self.random_state)
         found = self._solve(inside, target, avoided, rng)
@@ -161,8 +159,6 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._certify = partial(_certify, found.problem, engine, W, found.gamma, len(self.mean_))
         self._certificate: Certificate | None = None
         if found.status is not Status.CONVERGED:
-            import warnings
-
             problem = f"KernelProjection {found.status}: raise max_iter or tol, or choose a larger sigma."
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self
@@ -212,7 +208,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> Array:
         """The rows of X in the directions, shape (n_samples, n_components)."""
         check_is_fitted(self, "components_")
-        return (check_rows(self, X, reset=False) - self.mean_) @ self.components_.T
+        return (new_table(self, X) - self.mean_) @ self.components_.T
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
         """Fit, and return the projected rows."""

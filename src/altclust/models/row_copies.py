@@ -12,13 +12,11 @@ import pandas as pd
 from scipy import sparse
 
 from ..base.errors import InputError
-from ..base.given_labels import given_frame
-from ..base.known import Known, known_frame, known_parts, read_given
+from ..base.known import Known, given_frame, known_frame, known_parts, read_given
 from ..base.validation import column_names
 from ..data.opening import checked_rows, open_rows
 from ..data.rows import ArrayRows, SparseRows
 from .fitted_view import FittedView
-from .sparse_rows import check_sparse
 
 MOST_COPIES = 10_000  # to which weights are scaled if they sum to more, or to four times the rows
 FINE = 2_000  # copies, or twice the rows, to which weights that are not whole numbers are scaled
@@ -71,15 +69,11 @@ class Repeated:
     @classmethod
     def of(cls, estimator: Any, X: Any, sample_weight: Any) -> Repeated:
         """Checked rows and weights."""
-        rows: Any
-        if sparse.issparse(X):
-            rows = check_sparse(estimator, X, reset=True)
-        elif open_rows(X) is not None:
+        if not sparse.issparse(X) and open_rows(X) is not None:
             problem = "needs an array, a frame or a sparse matrix in memory: files, Dask and tensors have no weights."
             raise InputError(problem, argument="sample_weight")
-        else:
-            rows = checked_rows(estimator, X, reset=True)
-            rows = rows.take(np.arange(rows.n))[0]
+        rows: Any = checked_rows(estimator, X, reset=True)
+        rows = rows.X
         return cls(rows, column_names(estimator), copies(sample_weight, rows.shape[0]))
 
     @property

@@ -19,7 +19,7 @@ from ..core.coordinates import Coordinates
 from ..core.guess import Guess
 from ..core.problem import coordinates
 from ..data.rows import Rows
-from ..data.sums import given_effects
+from ..data.sums import column_means, given_effects
 from ..search.selection import fewest
 from ..search.settings import Settings
 from ..search.spec import MOST_ROWS
@@ -69,8 +69,7 @@ class Sample:
                 places = np.unique(np.concatenate([places, *few]))
                 raw, given = rows.take(places)
         raw = np.asarray(raw, dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with a remedy
-            mean = np.where(raw.max(axis=0) == raw.min(axis=0), raw[0], raw.mean(axis=0))
+        mean = column_means(raw)
         effects = given_effects(rows, mean, names)
         keep = None if keep is None else keep.take(places)
         originals = None if originals is None else originals.iloc[places]

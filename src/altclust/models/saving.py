@@ -19,7 +19,8 @@ from ..core.coordinates import Coordinates
 from ..core.embedding import KernelMap
 from ..core.guess import Effect, Guess
 from ..core.initialization import check_start, check_subspace
-from ..core.kernel_choice import from_dict, to_dict
+from ..core.kernel_family import Kernel
+from ..core.kernels import from_dict, to_dict
 from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
@@ -95,11 +96,7 @@ def _directions(settings: Settings, name: str) -> Iterator[tuple[str, np.ndarray
 def _plain_settings(settings: Settings) -> dict[str, Any]:
     """Settings as JSON, without their arrays."""
     plain = vars(settings) | {name.removeprefix("."): STORED for name, _ in _directions(settings, "")}
-    return (
-        plain
-        if settings.kernel is None or isinstance(settings.kernel, str)
-        else plain | {"kernel": to_dict(settings.kernel)}
-    )
+    return plain | ({"kernel": to_dict(settings.kernel)} if isinstance(settings.kernel, Kernel) else {})
 
 
 def _settings(plain: dict[str, Any], arrays: Arrays, name: str, d: int) -> Settings:
@@ -137,9 +134,7 @@ def _header(view: FittedView) -> dict[str, Any]:
         "measured": list(chosen.measured),
         "guessed": chosen.guess is not None,
         "certificate": None if view.certificate is None else asdict(view.certificate),
-        "significance": None
-        if significance is None
-        else asdict(significance) | {"reference": significance.reference.tolist()},
+        "significance": significance and asdict(significance) | {"reference": significance.reference.tolist()},
     }
 
 
@@ -217,7 +212,10 @@ def _significance(plain: dict[str, Any]) -> Significance:
     reference = np.array(plain["reference"], dtype=float)
     plain = plain | {"reference": _shaped("reference", reference, "f", None)}
     plain["witnesses"] = tuple(_dataclass(Witness, one) for one in plain["witnesses"])
-    plain["obvious"] = tuple(_obvious(one) for one in plain["obvious"])
+    columns = [tuple(str(name) for name in one["columns"]) for one in plain["obvious"]]
+    plain["obvious"] = tuple(
+        _dataclass(Obvious, one | {"columns": names}) for one, names in zip(plain["obvious"], columns, strict=True)
+    )
     return _dataclass(Significance, plain)
 
 
@@ -327,11 +325,6 @@ def _plain(name: str, value: Any, kind: str) -> Any:
     if not valid:
         raise ValueError(f"{name} is {short_repr(value)}")
     return float(value) if kind == "float" else value
-
-
-def _obvious(plain: dict[str, Any]) -> Obvious:
-    columns = tuple(str(name) for name in plain["columns"])
-    return _dataclass(Obvious, plain | {"columns": columns})
 
 
 def _dataclass(cls: Any, plain: dict[str, Any]) -> Any:

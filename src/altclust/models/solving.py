@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,15 +13,14 @@ from ..base.given import Given
 from ..base.progress import Callback, Progress
 from ..base.sampling import sample_rows
 from ..base.thresholds import ALTERNATIVE
-from ..core.alternation import extended, quick_overlap, solve
+from ..core.alternation import Result, extended, quick_overlap, solve
 from ..core.descent import descend
 from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
-from ..core.kernel_choice import make_kernel
+from ..core.kernels import make_kernel
 from ..core.metrics import NO_CUT, normalised_cut
 from ..core.problem import Embedding, KernelEngine, Objective, Problem
 from ..core.reduced import FLOOR, ReducedObjective
-from ..core.result import Result
 from ..core.solvers import LBFGS, Solver, Status
 from ..search.discriminants import alternate_discriminants
 from ..search.keep_starts import kept_directions
@@ -216,26 +216,11 @@ class _Starting:
 
     def _alternation(self, problem: Problem, starts: Starts, most: int | None = None) -> Result:
         """The alternation with the lowest cost, after at most so many rounds from each start."""
-        options, best = self.options, None
-        limits = options.limits(self.given)
+        options = self.options
+        limits: dict[str, Any] = {**options.limits(self.given), "rounding": self.settings.rounding, "rng": self.rng}
         limits["max_iter"] = min(options.max_iter, most or options.max_iter)
-        for W, embedding in starts:
-            result = solve(
-                problem,
-                self.engine,
-                options.solver,
-                W,
-                embedding,
-                rounding=self.settings.rounding,
-                rng=self.rng,
-                **limits,
-            )
-            if best is None or result.cost < best.cost:
-                best = result
-            if result.status is Status.CANCELLED:
-                break
-        assert best is not None
-        return best
+        found = (solve(problem, self.engine, options.solver, W, embedding, **limits) for W, embedding in starts)
+        return min(_until_cancelled(found), key=lambda result: result.cost)
 
     def _descent(
         self,
@@ -271,14 +256,8 @@ class _Starting:
         )
         report, rounding = options.limits(self.given)["callback"], self.settings.rounding
         solver = replace(solver, tol=tol, max_iter=steps, callback=None)
-        best: Result | None = None
-        for W in starts:
-            result = descend(objective, W, solver, callback=report, rounding=rounding, rng=self.rng)
-            if best is None or result.history["value"][-1] < best.history["value"][-1]:
-                best = result
-            if result.status is Status.CANCELLED:
-                break
-        assert best is not None
+        found = (descend(objective, W, solver, callback=report, rounding=rounding, rng=self.rng) for W in starts)
+        best = min(_until_cancelled(found), key=lambda result: result.history["value"][-1])
         if before is None:
             return best
         solved = {name: getattr(before, name) for name in ("X", "gamma", "objective", "history", "status")}
@@ -307,3 +286,11 @@ class _Starting:
         if smallest < fewest(k) or self.given.overlap(labels) > ALTERNATIVE:
             return np.inf
         return normalised_cut(problem.kernel.gram(self.engine.X @ result.W), labels, k)
+
+
+def _until_cancelled(results: Iterator[Result]) -> Iterator[Result]:
+    """Results up to the first one that was cancelled."""
+    for result in results:
+        yield result
+        if result.status is Status.CANCELLED:
+            return

@@ -11,11 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.validation import LARGEST, check_shape
 from ..core.feature_weights import told_weights
 from ..core.metrics import one_hot
 from ..search.settings import Settings
@@ -25,22 +23,6 @@ from .fitting import telling_columns
 DIRECTIONS = 100  # in which sparse rows are clustered
 MORE = 10  # that are computed beside them, for accuracy
 POWERS = 4  # of the matrix, for the same
-
-
-def check_sparse(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """A sparse matrix as finite CSR of float64; its columns are counted (reset) or compared with those of the fit."""
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise InputError(f"X is a sparse matrix of {X.dtype}, shape {X.shape}: pass real numbers in rows and columns.")
-    check_shape(X.shape[0], X.shape[1], least=2 if reset else 1)
-    X = sparse.csr_array(X, dtype=np.float64)
-    if not np.isfinite(X.data).all() or np.abs(X.data).max(initial=0.0) > LARGEST:
-        raise InputError(f"X has NaN, infinity or values beyond {LARGEST:g}: fill them in, or rescale the columns.")
-    if reset:
-        estimator.n_features_in_ = X.shape[1]
-        estimator.__dict__.pop("feature_names_in_", None)
-    elif X.shape[1] != estimator.n_features_in_:
-        raise InputError(f"X has {X.shape[1]} columns, but the fit had {estimator.n_features_in_}: pass the same.")
-    return X
 
 
 @dataclass(frozen=True)
@@ -82,23 +64,19 @@ class Reduced:
         rows = forward(basis)
         return cls(X, mean, basis, rows - rows.mean(axis=0), min(float(np.sum(rows**2)) / variance, 1.0))
 
-    @property
-    def told(self) -> str:
-        """How much of the matrix is used."""
-        d, m = self.basis.shape
-        return f"{m} leading directions of {d:,} sparse columns, {self.share:.0%} of the variance"
-
     def lifted(self, view: FittedView) -> FittedView:
         """A view of the reduced rows, in the columns of the matrix."""
         coordinates = view.coordinates.reduced_from(self.mean, self.basis)
         shares, variances = self.between_shares(view.labels)
         W = coordinates.to_table(np.eye(view.n_components))
+        d, m = self.basis.shape
+        used = f"{m} leading directions of {d:,} sparse columns, {self.share:.0%} of the variance"
         return replace(
             view,
             coordinates=coordinates,
             settings=self._lifted(view.settings),
             feature_weights=told_weights(shares, view.labels, W, variances),
-            engine=f"{view.engine}; {self.told}",
+            engine=f"{view.engine}; {used}",
             rule=None,  # of directions, not of columns
             rows=None,
             columns=telling_columns(shares, None),

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -111,9 +111,10 @@ class Study:
         """The significance of a view, with the columns that had no part in it as witnesses; None if it was stopped."""
         return model.assess_significance(progress or model.callback, witnesses=self.others(model))
 
-    def predict(self, model: KDAC) -> np.ndarray:
-        """The clusters of these rows in a model of other rows."""
-        return predict_table(model, self.recipe, self.frame)
+    def predict(self, model: KDAC, frame: pd.DataFrame | None = None) -> np.ndarray:
+        """The clusters of these rows, or of another table, which may have the columns that were given to the fit."""
+        frame = self.frame if frame is None else frame
+        return np.asarray(model.predict(self.recipe.middles(frame), known_again(frame, model.fitted_.levels)))
 
     def summary(
         self, model: KDAC, before: Sequence[np.ndarray] = (), known: pd.DataFrame | None = None, **more: Any
@@ -135,10 +136,16 @@ class Study:
         return summarise(model, self.X, self.known(before) if known is None else known, Shown(**shown | more))
 
     def others(self, model: KDAC) -> pd.DataFrame | None:
-        """The columns that had no part in a model and can confirm it; None if there are none."""
+        """The columns that had no part in a model and can confirm it, and which cells are empty; None if neither."""
         given = [] if self.given is None else self.given.columns
         ids = [] if self.ids is None else [str(self.ids.name)]
-        return unused_columns(model, self.frame, self.recipe, [*given, *self.kept, *ids])
+        aside = model.left_aside()
+        used = [name for name in self.recipe.names if name not in aside]
+        others = other_columns(self.frame, [*used, *self.recipe.hidden, *given, *self.kept, *ids])
+        empty = empty_cells(self.frame, self.recipe)
+        if not empty.shape[1]:
+            return others
+        return empty if others is None else pd.concat([others, empty], axis=1)
 
 
 def view_name(number: int) -> str:
@@ -180,21 +187,3 @@ def read_study(
         keep=known_labels(frame[keep]) if kept else keep,
         kept=kept,
     )
-
-
-def predict_table(model: KDAC, recipe: Recipe, frame: pd.DataFrame) -> np.ndarray:
-    """The clusters of the rows of another table, which may have the columns that were given to the fit."""
-    return np.asarray(model.predict(recipe.middles(frame), known_again(frame, model.fitted_.levels)))
-
-
-def unused_columns(model: KDAC, frame: pd.DataFrame, recipe: Recipe, known: Iterable[str]) -> pd.DataFrame | None:
-    """The columns of a table that had no part in a model, and which cells of the others are empty; None if neither.
-
-    Known are those that were given, or that name rows.
-    """
-    aside = model.left_aside()
-    others = other_columns(frame, [*(name for name in recipe.names if name not in aside), *recipe.hidden, *known])
-    empty = empty_cells(frame, recipe)
-    if not empty.shape[1]:
-        return others
-    return empty if others is None else pd.concat([others, empty], axis=1)

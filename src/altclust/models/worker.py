@@ -13,12 +13,16 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ..base.progress import Callback, Progress
+
 LOOK = 0.1  # seconds between checks for a result
 START = "import sys; sys.path[:] = {path!r}; from altclust.models.worker import serve_requests; serve_requests()"
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class TooLate(Exception):
@@ -34,18 +38,20 @@ class Cancelled(Exception):
 
 
 class Worker:
-    """One worker process, started at the first call and again after it was ended."""
+    """One worker process, started at the first call and again after it was ended.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    threads : int, optional
+        Threads of its linear algebra.
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
         self._process: subprocess.Popen | None = None
+        self._environment = {} if threads is None else dict.fromkeys(THREADS, str(threads))
 
-    def ask(self, function: Callable[..., Any], *args: Any, timeout: float, cancelled: Callable[[], bool]) -> Any:
-        """Call a function of this package in the worker and return its result.
-
-        After `TooLate`, `Ended` and `Cancelled` the process has been ended.
-        """
-        if cancelled():
-            raise Cancelled
+    def start(self) -> subprocess.Popen:
+        """Start the process, if it is not running."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", START.format(path=sys.path)],
@@ -53,9 +59,33 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
+                env=os.environ | self._environment,
             )
+        return self._process
+
+    def ask(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        timeout: float = float("inf"),
+        cancelled: Callable[[], bool] = bool,
+        progress: Callback | None = None,
+    ) -> Any:
+        """Call a function of this package in the worker and return its result, or raise its error.
+
+        With `progress`, the function gets one more argument: a callback, which calls `progress` here.
+
+        Raises
+        ------
+        TooLate, Ended, Cancelled
+            The process has been ended.
+        """
+        if cancelled():
+            raise Cancelled
         answers: queue.Queue[Any] = queue.Queue()
-        threading.Thread(target=_exchange, args=(self._process, (function, args), answers), daemon=True).start()
+        question = pickle.dumps((function, args, progress is not None))
+        asked = self.start(), question, progress or bool, answers
+        threading.Thread(target=_exchange, args=asked, daemon=True).start()
         until = time.monotonic() + timeout
         try:
             while True:
@@ -69,10 +99,14 @@ class Worker:
                 else:
                     if answer is None:
                         raise Ended
-                    return answer[0]
+                    break
         except BaseException:
             self.end()
             raise
+        result, error = answer
+        if error is not None:
+            raise error
+        return result
 
     def end(self) -> None:
         """Kill the process."""
@@ -82,14 +116,17 @@ class Worker:
             self._process = None
 
 
-def _exchange(process: subprocess.Popen, question: Any, answers: queue.Queue[Any]) -> None:
-    """Send a call and put its result, in a tuple, into the queue; None if the process ended."""
+def _exchange(process: subprocess.Popen, question: bytes, progress: Callback, answers: queue.Queue[Any]) -> None:
+    """Send a call, answer its callbacks, and put its result and error into the queue; None if the process ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        pickle.dump(question, process.stdin)
+        process.stdin.write(question)
         process.stdin.flush()
-        answers.put((pickle.load(process.stdout),))
+        while isinstance(answer := pickle.load(process.stdout), Progress):
+            pickle.dump(bool(progress(answer)), process.stdin)
+            process.stdin.flush()
+        answers.put(answer)
     except (OSError, EOFError, ValueError, pickle.UnpicklingError):
         answers.put(None)
 
@@ -99,18 +136,32 @@ def serve_requests() -> None:
     warnings.simplefilter("ignore")
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output that libraries print must not mix with results
-    questions: queue.Queue[Any] = queue.Queue()
-    threading.Thread(target=_listen, args=(questions,), daemon=True).start()
-    while True:
-        function, args = questions.get()
-        pickle.dump(function(*args), out)
+    received: queue.Queue[Any] = queue.Queue()
+    threading.Thread(target=_listen, args=(received,), daemon=True).start()
+
+    def send(message: Any) -> None:
+        pickle.dump(message, out)
         out.flush()
 
+    def report(now: Progress) -> bool:
+        send(now)
+        return received.get()
 
-def _listen(questions: queue.Queue[Any]) -> None:
-    """Receive calls until the pipe ends, possibly in the middle of a call if the caller was killed."""
+    while True:
+        function, args, followed = received.get()
+        try:
+            answer: tuple[Any, Exception | None] = function(*args, *[report] * followed), None
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            answer = None, error
+        send(answer)
+        del function, args, answer  # an idle worker must not keep a table in memory
+
+
+def _listen(received: queue.Queue[Any]) -> None:
+    """Receive calls and answers until the pipe ends, possibly in the middle of a call if the caller was killed."""
     try:
         while True:
-            questions.put(pickle.load(sys.stdin.buffer))
+            received.put(pickle.load(sys.stdin.buffer))
     finally:
         os._exit(0)

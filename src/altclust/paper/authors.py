@@ -17,7 +17,6 @@ from ..base.given import Given
 from ..core.embedding import round_to_labels
 from ..core.engines import DenseEngine
 from ..core.initialization import random_start, spectral_start
-from ..core.kernels import Gaussian
 from ..core.problem import Embedding, Gamma, Problem
 from .configs import Task
 
@@ -55,15 +54,6 @@ class AuthorsResult:
         return sum(self.steps)
 
 
-def authors_problem(task: Task) -> tuple[Problem, DenseEngine]:
-    """The task as a problem with the paper's Y, and its engine."""
-    X = task.X - task.X.mean(axis=0)
-    Y = Given.from_codes(_codes(task.given)).indicators("paper")
-    kernel = Gaussian(task.sigma)
-    problem = Problem(task.n_clusters, task.n_components, task.novelty_weight, kernel)
-    return problem, DenseEngine(X, kernel, Y)
-
-
 def authors_loop(
     task: Task,
     method: str = "ISM",
@@ -77,7 +67,7 @@ def authors_loop(
     most 200 steps per round; the next U is made at the last point that was tried. The start SI is W = 0, from which the
     first step of ISM gives the spectral start; SM starts from the spectral start. RI is random.
     """
-    problem, engine = authors_problem(task)
+    problem, engine = task.problem()
     d, q = engine.X.shape[1], problem.n_components
     rng = np.random.default_rng(seed)
     counted = engine.beside(engine.given[:, :q])
@@ -145,14 +135,10 @@ def printed_cost(task: Task, W: Array, labels: np.ndarray, quality: float) -> fl
     The authors append the new labels to Y before they compute it and then keep q columns: where q is larger than
     the number of given clusters, the alternative is penalised for similarity to itself.
     """
-    problem, engine = authors_problem(task)
+    problem, engine = task.problem()
     Y = np.hstack([engine.given, Given.from_codes(labels).indicators("paper")])[:, : problem.n_components]
     F = Y / np.sqrt(engine.degrees(W))[:, None]
     return -quality + task.novelty_weight * engine.value(W, Gamma(F, np.ones(Y.shape[1])))
-
-
-def _codes(labels: np.ndarray) -> np.ndarray:
-    return np.unique(labels, return_inverse=True)[1]
 
 
 def _change(last: Array, new: Array) -> float:

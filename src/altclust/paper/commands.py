@@ -16,6 +16,7 @@ from rich.table import Table
 
 from ..datasets import DatasetUnavailable
 from ..files.atomic import can_write
+from .page import build_page, cell_text
 from .runs import INITS, METHODS, RUNS, SET_NAMES, VARIANTS, Cell, cells, table_task
 from .section import Section
 from .table1 import BUDGET, run_cells, stored, table_section, write_text
@@ -87,16 +88,10 @@ def _table1(chosen: Sequence[Cell], out: Path, jobs: int, budget: float) -> Sect
     if len(todo) < len(chosen):
         console.print(f"{len(chosen) - len(todo)} of {len(chosen)} rows are finished already.")
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, TextColumn("{task.fields[left]}"), console=console) as progress:
-        bar = progress.add_task("Table 1", total=len(todo), left="")
-        ahead = sum(cell.seconds for cell in todo)
-        behind = 0.0
-        for cell in run_cells(todo, out, jobs=jobs or os.cpu_count() or 1, budget=budget):
-            # the time of rows differs by a factor of 1000, so the time left is estimated from their weights
-            behind += cell.seconds
-            elapsed = progress.tasks[bar].elapsed or 0.0
-            left = elapsed * (ahead - behind) / behind
-            progress.update(bar, advance=1, left=f"about {left:.0f} s left" if left > 1 else "")
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("Table 1", total=len(todo))
+        for _ in run_cells(todo, out, jobs=jobs or os.cpu_count() or 1, budget=budget):
+            progress.update(bar, advance=1)
     records = [record for cell in chosen if (record := stored(cell, out, budget)) is not None]
     for record in records:
         if record["note"]:
@@ -138,7 +133,7 @@ def show(section: Section, out: Path, files: Sequence[str] = ()) -> None:
 
 def _pairs(section: Section) -> tuple[list[str], list[list[str]]]:
     """The table with each printed value in brackets after ours: half as wide, for a terminal."""
-    texts = [[f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row] for row in section.rows]
+    texts = [[cell_text(cell) for cell in row] for row in section.rows]
     kept = [i for i, column in enumerate(section.columns) if column != "printed"]
     paired = [i + 1 < len(section.columns) and section.columns[i + 1] == "printed" for i in kept]
     rows = [
@@ -173,8 +168,6 @@ def everything(
     out: Out = Path("reproduction"),
 ) -> None:
     """Everything, as one page: index.html; finished rows of Table 1 are not run again."""
-    from .page import build_page
-
     console = Console(stderr=True)
     sections = [_table1(cells([], [], [], runs), out, jobs, budget)]
     for name in FIGURES:

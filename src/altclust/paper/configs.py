@@ -9,9 +9,11 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from ..base.backend import Array
+from ..base.given import Given
 from ..core.embedding import round_to_labels
 from ..core.engines import DenseEngine
 from ..core.kernels import Gaussian
+from ..core.problem import Problem
 from ..datasets import (
     load_faces,
     load_flower,
@@ -44,6 +46,12 @@ class Task:
     def settings(self) -> Settings:
         """For `altclust.KDAC`."""
         return Settings(self.n_clusters, self.n_components, self.sigma, self.novelty_weight, scaling="paper")
+
+    def problem(self) -> tuple[Problem, DenseEngine]:
+        """The problem with the paper's Y, and its engine on all columns: all sets have full column rank."""
+        kernel, Y = Gaussian(self.sigma), Given.from_codes(self.given).indicators("paper")
+        problem = Problem(self.n_clusters, self.n_components, self.novelty_weight, kernel)
+        return problem, DenseEngine(self.X - self.X.mean(axis=0), kernel, Y)
 
 
 def _standardised(X: Array) -> Array:

@@ -52,26 +52,21 @@ class _Watched:
     start: Array
     seen: list[tuple[float, Array]] = field(default_factory=list)
 
-    def _note(self, W: Array, value: float) -> None:
+    def _noted(self, W: Array, found: tuple[float, Array]) -> tuple[float, Array]:
         if self.timed.over():
             raise _TimeIsUp
-        if W.shape == self.start.shape and (not self.seen or value < self.seen[0][0]):
-            self.seen[:] = [(value, W)]
+        if W.shape == self.start.shape and (not self.seen or found[0] < self.seen[0][0]):
+            self.seen[:] = [(found[0], W)]
+        return found
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
         return self.objective.hessian(W, phi)
 
     def value(self, W: Array) -> float:
-        value = self.objective.value(W)
-        self._note(W, value)
-        return value
+        return self._noted(W, (self.objective.value(W), W))[0]
 
     def value_and_gradient(self, W: Array) -> tuple[float, Array]:
-        value, gradient = self.objective.value_and_gradient(W)
-        self._note(W, value)
-        return value, gradient
+        return self._noted(W, self.objective.value_and_gradient(W))
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
-        value, phi = self.objective.value_and_phi(W)
-        self._note(W, value)
-        return value, phi
+        return self._noted(W, self.objective.value_and_phi(W))

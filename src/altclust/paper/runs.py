@@ -64,21 +64,6 @@ METHODS = {
 }
 INITS = ("SI", "RI")
 
-# Seconds of the slow runs on one core, for the order of work and the time left.
-_SECONDS = {
-    ("Faces", "DG"): 25.0,
-    ("WebKB", "DG"): 35.0,
-    ("WebKB", "SM"): 10.0,
-    ("WebKB", "ISM"): 4.0,
-    ("WebKB", "ISM-authors"): 4.0,
-    ("WebKB", "ISM-plain"): 15.0,
-    ("WebKB-500", "ISM"): 15.0,
-    ("WebKB-500", "ISM-authors"): 25.0,
-    ("MoonN", "DG"): 2.0,
-    ("LG", "DG"): 1.5,
-    ("Moon", "DG"): 1.5,
-}
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -93,11 +78,6 @@ class Cell:
     def name(self) -> str:
         """The name of its file, without the extension."""
         return f"{self.set}_{self.method}_{self.init}"
-
-    @property
-    def seconds(self) -> float:
-        """A rough estimate of its time."""
-        return self.runs * _SECONDS.get((self.set, self.method), 0.2)
 
     @property
     def printed_row(self) -> tuple[str, str, str]:
@@ -143,13 +123,9 @@ def run_cell(cell: Cell, budget: float) -> dict[str, Any]:
     note = ""
     with threadpool_limits(1):
         for seed in range(cell.runs):
-            run = (
-                _authors(cell, task, seed, deadline)
-                if cell.method.endswith("authors")
-                else _ours(cell, task, seed, deadline)
-            )
-            runs.append(run)
-            if run["cancelled"]:
+            run = _authors if cell.method.endswith("authors") else _ours
+            runs.append(run(cell, task, seed, deadline))
+            if runs[-1]["cancelled"]:
                 note = f"out of its budget of {budget:g} s in run {len(runs)} of {cell.runs}"
                 break
     return {**settings(cell), "budget": budget, "note": note, "runs": runs}

@@ -35,9 +35,8 @@ def stored(cell: Cell, out: Path, budget: float) -> Record | None:
 
 
 def run_cells(wanted: Sequence[Cell], out: Path, *, jobs: int = 1, budget: float = BUDGET) -> Iterator[Cell]:
-    """Run cells in parallel processes, the longest first; yields each cell after its file is written."""
-    longest_first = sorted(wanted, key=lambda cell: -cell.seconds)
-    tasks = (delayed(_run_and_keep)(cell, out, budget) for cell in longest_first)
+    """Run cells in parallel processes, those of the last and largest sets first; yields each when it is written."""
+    tasks = (delayed(_run_and_keep)(cell, out, budget) for cell in reversed(wanted))
     yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch=jobs + 1)(tasks)
 
 
@@ -181,6 +180,3 @@ def markdown(section: Section) -> str:
     lines.append("|" + " --- |" * len(section.columns))
     lines += ["| " + " | ".join(str(cell).replace("|", "/") for cell in row) + " |" for row in section.rows]
     return "\n".join(lines) + "\n"
-
-
-__all__ = ["BUDGET", "markdown", "run_cells", "stored", "summarise", "table_section", "write_text"]

@@ -15,17 +15,10 @@ LITTLE = 0.1  # mutual information beyond chance, below which two clusterings te
 
 
 def agreement(model: Any, labels: np.ndarray, keep: pd.Series | None = None) -> str | None:
-    """The agreement in a sentence; None if nothing is to be kept.
+    """The agreement of the clusters (−1 is unknown) with these labels (None is unknown) in a sentence.
 
-    Parameters
-    ----------
-    model : KDAC
-        Fitted; it knows what was to be kept, unless it was loaded from a file.
-    labels : int array, shape (n,)
-        The clusters; −1 is unknown. Used with `keep` only.
-    keep : Series of length n, optional
-        The labels to agree with, under the name of their column; None is unknown. Default: what the model was fitted
-        with, and its labels.
+    Without labels, those that the model was fitted with, and its own clusters; a model that was loaded from a file does
+    not know them. None if nothing is to be kept.
     """
     if keep is not None:
         codes, name = pd.factorize(keep)[0], text(keep.name)

@@ -19,33 +19,14 @@ FIGURES = {"clusters": "{:.0f}", "sizes": "{}", "quality": "{:.2f}", "silhouette
 
 
 def render_comparison(
-    table: pd.DataFrame,
-    labels: pd.DataFrame,
-    agreement: pd.DataFrame,
-    Z: Array,
-    given: pd.DataFrame | None = None,
-    *,
-    conclusion: str = "",
-    name: str = "table",
-    command: str | None = None,
+    compared: Any, Z: Array, given: pd.DataFrame | None = None, *, name: str = "table", command: str | None = None
 ) -> str:
-    """One HTML page that compares the results of several methods.
+    """One HTML page about an `altclust.comparison.Comparison` of several methods.
 
-    Parameters
-    ----------
-    table, labels, agreement : DataFrame
-        As in `altclust.comparison.Comparison`.
-    Z : array, shape (n, 2)
-        Coordinates of the rows in the plots.
-    given : DataFrame, optional
-        What was given, one column per clustering.
-    conclusion : str
-        As in `altclust.comparison.Comparison`.
-    name : str
-        The name of the table.
-    command : str, optional
-        The command that gives the same result again.
+    Z, shape (n, 2), are the places of the rows in the plots; given is what was given, one column per clustering; name
+    is that of the table, and the command gives the same result again.
     """
+    table, labels, agreement = compared.table, compared.labels, compared.agreement
     n = len(Z)
     rows = sample_rows(n, MOST_DRAWN, np.random.default_rng(0))
     x, y = places(Z[rows, 0].tolist(), Z[rows, 1].tolist())
@@ -60,7 +41,7 @@ def render_comparison(
         .get_template("comparison.html")
         .render(
             name=name,
-            conclusion=conclusion,
+            conclusion=compared.conclusion,
             rows=n,
             given=names,
             methods=[_method(row, names) for row in table.to_dict("records")],
@@ -72,7 +53,7 @@ def render_comparison(
             note=f"A random sample of {MOST_DRAWN} of {n:,} rows is shown." if n > MOST_DRAWN else "",
             command=command,
             version=version("altclust"),
-            marks=markers([-1, *range(MOST_LEVELS)]),
+            marks=markers(MOST_LEVELS),
             style=style(),
         )
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .labelling import Labelling
+from .labelling import Labelling, check_length
 from .positions import positions, told
 from .sentences import cell, text
 
@@ -32,18 +32,10 @@ def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.nd
 
 
 def axis_name(number: int, z: np.ndarray, X: np.ndarray, names: Sequence[str]) -> str:
-    """The name of a direction: the one or two columns that vary most with it.
+    """The name of a direction, numbered from 1 on: the one or two columns that vary most with it.
 
-    Not those with the largest coefficients: columns that nearly repeat each other have large ones of opposite signs.
-
-    Parameters
-    ----------
-    number : int
-        From 1 on.
-    z : array, shape (n,)
-        The rows in the direction.
-    X : array, shape (n, d)
-    names : sequence of str
+    z, shape (n,), are the rows in it, and X, shape (n, d), their columns. Not those with the largest coefficients:
+    columns that nearly repeat each other have large ones of opposite signs.
     """
     z, X = z - z.mean(), X - X.mean(axis=0)
     squares = (z @ X) ** 2 / np.maximum((z @ z) * np.sum(X**2, axis=0), np.finfo(float).tiny)
@@ -53,36 +45,37 @@ def axis_name(number: int, z: np.ndarray, X: np.ndarray, names: Sequence[str]) -
     return f"direction {number} ({mostly} {', '.join(names[j] for j in top)})"
 
 
-def hover_columns(values: pd.DataFrame, weights: dict[str, float]) -> list[int]:
-    """The positions of the columns with the largest weights."""
-    order = sorted(range(values.shape[1]), key=lambda j: -weights.get(text(values.columns[j]), 0.0))
-    return order[:MOST_COLUMNS]
-
-
 def drawing(
-    Z: np.ndarray, rows: np.ndarray, labellings: Sequence[Labelling], values: pd.DataFrame, ids: Any, axes: list[str]
+    model: Any,
+    table: pd.DataFrame,
+    labellings: Sequence[Labelling],
+    values: pd.DataFrame,
+    ids: Iterable[Any] | None,
+    clustered: pd.DataFrame,
+    weights: dict[str, float],
+    given: pd.DataFrame | None,
 ) -> dict[str, Any]:
     """The plotted rows as plain lists.
 
-    Parameters
-    ----------
-    Z : array, shape (m, q)
-        The plotted rows in the learnt directions.
-    rows : int array, shape (m,)
-        Which they are.
-    labellings : sequence of Labelling
-        Of all rows; the new clustering first.
-    values : DataFrame, shape (m, c)
-        The values in the hover text.
-    ids : sequence of length m, or None
-        Their names.
-    axes : list of str
+    table has the rows as the model saw them, clustered the columns of it that were used; labellings are of all rows,
+    the new clustering first; values and ids are for the hover texts, which show the columns with the largest weights.
     """
+    rows = drawn_rows(labellings)
+    drawn, codes = table.iloc[rows], model.fitted_.codes_of(given)
+    as_fitted = drawn if hasattr(model, "feature_names_in_") else drawn.to_numpy()
+    Z = np.asarray(model.transform(as_fitted, None if codes is None else codes.iloc[rows]))
+    X, names = clustered.iloc[rows].to_numpy(dtype=float), list(clustered.columns)
+    order = sorted(range(values.shape[1]), key=lambda j: -weights.get(text(values.columns[j]), 0.0))
+    values = values.iloc[rows, order[:MOST_COLUMNS]]
+    if ids is not None:
+        every = list(ids)
+        check_length("ids", len(every), len(table))
+        ids = [every[i] for i in rows]
     found = positions(Z)
     total = len(labellings[0].codes)
     sampled = "" if len(rows) == total else f"A random sample of {len(rows):,} of {total:,} rows is shown."
     return {
-        "axes": axes,
+        "axes": [axis_name(i + 1, z, X, names) for i, z in enumerate(Z.T[:2])],
         "jittered": Z.shape[1] == 1,
         "directions": Z.shape[1],
         "total": total,
@@ -106,8 +99,3 @@ def _numbered(rows: np.ndarray, ids: Any) -> list[str]:
 def _cells(column: pd.Series) -> list[str]:
     missing = column.isna().tolist()
     return ["–" if skip else cell(value) for value, skip in zip(column.tolist(), missing, strict=True)]
-
-
-def as_fitted(model: Any, table: pd.DataFrame) -> Any:
-    """The rows with the names of their columns only if the model was fitted with names."""
-    return table if hasattr(model, "feature_names_in_") else table.to_numpy()

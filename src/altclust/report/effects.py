@@ -19,52 +19,29 @@ LARGEST = 10.0  # the effect is infinite where the groups have no variance
 
 @dataclass(frozen=True)
 class ColumnEffect:
-    """The effect sizes of one column, one per cluster.
-
-    Attributes
-    ----------
-    name : str
-    size : array, shape (k,)
-        Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined.
-    inside, outside : arrays, shape (k,)
-        Mean, or share of the level, among the cluster's rows and among all others; of dates, nanoseconds since 1970.
-    levels : list of str, optional
-        For text, the level with the largest effect in each cluster.
-    is_date : bool
-        Whether the values are dates.
-    """
+    """The effect sizes of one column, one per cluster."""
 
     name: str
-    size: np.ndarray
-    inside: np.ndarray
-    outside: np.ndarray
-    levels: list[str] | None = None
-    is_date: bool = False
+    size: np.ndarray  # Cohen's d of the means for numbers, Cohen's h of the shares for text; 0 where it is undefined
+    inside: np.ndarray  # mean, or share of the level, among the cluster's rows; of dates, nanoseconds since 1970
+    outside: np.ndarray  # the same among all others
+    levels: list[str] | None = None  # for text, the level with the largest effect in each cluster
+    is_date: bool = False  # whether the values are dates
 
 
 def column_effects(values: pd.DataFrame, codes: np.ndarray, k: int) -> list[ColumnEffect]:
     """The effects of all columns that are numbers or have few levels; missing cells are left out.
 
-    Parameters
-    ----------
-    values : DataFrame, shape (n, m)
-    codes : int array, shape (n,)
-        The cluster of every row; −1 is in no cluster, and counts among the other rows of each.
-    k : int
-        Number of clusters.
+    codes, shape (n,), are the clusters, of which there are k; −1 is in none, and counts among the other rows of each.
     """
     found = (_column_effect(text(name), values.iloc[:, j], codes, k) for j, name in enumerate(values.columns))
     return [effect for effect in found if effect is not None]
 
 
 def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> ColumnEffect | None:
-    kind = column.dtype
-    if types.is_datetime64_any_dtype(kind):
-        times = column.to_numpy(dtype="datetime64[ns]")
-        numbers = np.where(np.isnat(times), np.nan, times.astype(float))
-        return replace(_of_numbers(name, numbers, codes, k), is_date=True)
-    if types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind):
-        return _of_numbers(name, column.to_numpy(dtype=float, na_value=np.nan), codes, k)
+    kind, is_date = column.dtype, types.is_datetime64_any_dtype(column.dtype)
+    if is_date or (types.is_numeric_dtype(kind) and not types.is_bool_dtype(kind) and not types.is_complex_dtype(kind)):
+        return replace(_of_numbers(name, as_numbers(column), codes, k), is_date=is_date)
     try:
         levels, names = pd.factorize(column)
     except TypeError:  # lists and the like cannot be factorised
@@ -72,6 +49,14 @@ def _column_effect(name: str, column: pd.Series, codes: np.ndarray, k: int) -> C
     if not 2 <= len(names) <= MOST_LEVELS or len(names) > max(2, len(column) // 2):
         return None
     return _of_levels(name, levels, [text(level) for level in names], codes, k)
+
+
+def as_numbers(column: pd.Series) -> np.ndarray:
+    """Numbers, or dates as nanoseconds since 1970; NaN where missing."""
+    if not types.is_datetime64_any_dtype(column.dtype):
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    times = column.to_numpy(dtype="datetime64[ns]")
+    return np.where(np.isnat(times), np.nan, times.astype(float))
 
 
 def _of_numbers(name: str, x: np.ndarray, codes: np.ndarray, k: int) -> ColumnEffect:
@@ -113,10 +98,7 @@ def _of_levels(name: str, levels: np.ndarray, names: list[str], codes: np.ndarra
 def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[dict[str, Any]]:
     """The columns in which a cluster differs most, as plain dicts.
 
-    Returns
-    -------
-    list of dict
-        name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
+    Of each: name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
     """
     sizes = np.array([effect.size[cluster] for effect in effects])
     order = np.argsort(-np.abs(sizes), kind="stable")[:most]
@@ -139,16 +121,7 @@ def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:
 
 
 def boxes(values: np.ndarray, codes: np.ndarray, clusters: int) -> list[dict[str, Any]]:
-    """Quantiles of a measurement in each cluster with known values, as plain numbers.
-
-    Parameters
-    ----------
-    values : array, shape (n,)
-        NaN is unknown.
-    codes : int array, shape (n,)
-        The cluster of each row; −1 is unknown.
-    clusters : int
-    """
+    """Quantiles of a measurement (NaN is unknown) in each cluster (−1 is unknown) with values, as plain numbers."""
     found = []
     for code in range(clusters):
         inside = values[(codes == code) & ~np.isnan(values)]

@@ -18,9 +18,7 @@ with needed_by("A report"):
     from jinja2 import Environment, PackageLoader
     from markupsafe import Markup
 
-    from .box_chart import box_chart
-    from .chart import line_chart
-    from .null_chart import null_chart
+    from .charts import box_chart, line_chart, null_chart
     from .svg import markers, places, scatter, swatch
 
 MOST_LISTED = 500  # columns in the list of all
@@ -35,13 +33,7 @@ GLOSSES = {
 
 
 def render(*views: dict[str, Any]) -> str:
-    """One self-contained HTML page on one or several views.
-
-    Parameters
-    ----------
-    views : dicts
-        From `altclust.report.summarise`.
-    """
+    """One self-contained HTML page on one or several views, from their `altclust.report.summarise`."""
     if not views:
         raise InputError("views is empty: pass at least one summary.")
     return (
@@ -50,7 +42,7 @@ def render(*views: dict[str, Any]) -> str:
         .render(
             views=[view | {"pictures": pictures(view)} for view in views],
             crossing=crossing(views),
-            marks=markers([-1, *range(MOST_LEVELS)]),
+            marks=markers(MOST_LEVELS),
             style=style(),
             script=template_file("page.js"),
         )
@@ -91,6 +83,9 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
     history = view["history"]
     seen = history.get("rows", [])
     sampled = sum(count < max(seen) for count in seen)
+    moved, measure = history["change_W"], "Change of the directions in each round"
+    if view["one_objective"]:
+        moved, measure = history["residual"], "First-order residual after each step"
     return {
         "scatter": [
             scatter(x, y, drawn["codes"], i, f"Rows in the learnt directions, coloured by {name}", given=i > 0)
@@ -107,18 +102,13 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
             "values": drawn["values"],
         },
         "value": line_chart(history["value"], "Objective after each round", sampled=sampled),
-        "change": line_chart(*_measure_of_convergence(view), log=True, bound=view["tol"], sampled=sampled),
+        "change": line_chart(moved, measure, log=True, bound=view["tol"], sampled=sampled),
         "null": null_chart(view["significance"]["reference"] or [], view["significance"]["score"] or 0.0),
-        "boxes": [box_chart(one["boxes"], f"{one['name']} in each new cluster") for one in view["given"]],
+        "boxes": [
+            box_chart(one["boxes"], f"{one['name']} in each new cluster", one["is_date"]) for one in view["given"]
+        ],
         "sampled": sampled,
     }
-
-
-def _measure_of_convergence(view: dict[str, Any]) -> tuple[list[float | None], str]:
-    """What decides whether the fit has converged, and its name."""
-    if view["one_objective"]:
-        return view["history"]["residual"], "First-order residual after each step"
-    return view["history"]["change_W"], "Change of the directions in each round"
 
 
 def in_plain_words(verdict: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -11,8 +12,8 @@ import pandas as pd
 
 from ..base.errors import InputError
 from ..base.given import Given
-from ..base.given_labels import is_unknown
-from ..base.known import as_numbers, is_measured, read_given
+from ..base.known import as_numbers, is_measured, is_unknown, read_given
+from ..base.years import times_of
 from .sentences import text
 
 MOST_LEVELS = 30  # in a legend or a table; smaller clusters are put together
@@ -21,27 +22,15 @@ BANDS = 5  # into which a measurement is cut
 
 @dataclass(frozen=True)
 class Labelling:
-    """One clustering of the rows.
-
-    Attributes
-    ----------
-    name : str
-    levels : list of str
-        The names of its clusters.
-    codes : int array, shape (n,)
-        The cluster of every row; −1 is unknown.
-    others : int
-        Number of clusters that the last level puts together; 0 where every cluster has its own.
-    measured, values : Given, and array, shape (n,), or None
-        Those of a measurement, whose levels are bands of its values.
-    """
+    """One clustering of the rows."""
 
     name: str
-    levels: list[str]
-    codes: np.ndarray
-    others: int = 0
-    measured: Given | None = None
-    values: np.ndarray | None = None
+    levels: list[str]  # the names of its clusters
+    codes: np.ndarray  # shape (n,): the cluster of every row; −1 is unknown
+    others: int = 0  # number of clusters that the last level puts together; 0 where every cluster has its own
+    measured: Given | None = None  # of a measurement, whose levels are bands of its values
+    values: np.ndarray | None = None  # of a measurement, shape (n,)
+    is_date: bool = False  # whether these are years of dates
 
     @property
     def sizes(self) -> np.ndarray:
@@ -75,13 +64,14 @@ def check_length(argument: str, found: int, n: int) -> None:
         raise InputError(f"has {found} rows but X has {n}: pass one for each row of X.", argument=argument)
 
 
-def given_labellings(given: Any, n: int) -> list[Labelling]:
-    """The given clusterings, one labelling per column."""
+def given_labellings(given: Any, n: int, dates: Collection[str] = ()) -> list[Labelling]:
+    """The given clusterings, one labelling per column; dates are the columns of years with decimals."""
     if given is None:
         return []
     frame = as_frame(given)
     check_length("given", len(frame), n)
-    return [_encode(_name(frame, j), frame.iloc[:, j]) for j in range(frame.shape[1])]
+    names = [_name(frame, j) for j in range(frame.shape[1])]
+    return [_encode(name, frame.iloc[:, j], name in dates) for j, name in enumerate(names)]
 
 
 def _name(frame: pd.DataFrame, j: int) -> str:
@@ -91,19 +81,21 @@ def _name(frame: pd.DataFrame, j: int) -> str:
     return "given" if frame.shape[1] == 1 else f"given {j + 1}"
 
 
-def bands(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+def bands(values: np.ndarray, dates: bool = False) -> tuple[np.ndarray, list[str]]:
     """Bands of a measurement with equally many rows: the band of each row, −1 where unknown, and their names."""
     known = ~np.isnan(values)
     edges = np.unique(np.quantile(values[known], np.linspace(0, 1, BANDS + 1)))
     codes = np.where(known, np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2), -1)
-    return codes, [f"{low:.4g} to {high:.4g}" for low, high in pairwise(edges)]
+    names = times_of(edges).strftime("%Y-%m-%d") if dates else [f"{edge:.4g}" for edge in edges]
+    return codes, [f"{low} to {high}" for low, high in pairwise(names)]
 
 
-def _encode(name: str, column: pd.Series) -> Labelling:
+def _encode(name: str, column: pd.Series, is_date: bool) -> Labelling:
     numbers = as_numbers(column)
     if numbers is not None and is_measured(numbers):
-        codes, levels = bands(numbers)
-        return Labelling(name, levels, codes, measured=read_given(numbers, len(numbers)), values=numbers)
+        codes, levels = bands(numbers, is_date)
+        measured = read_given(numbers, len(numbers))
+        return Labelling(name, levels, codes, measured=measured, values=numbers, is_date=is_date)
     codes, levels = pd.factorize(column)
     try:
         order = sorted(range(len(levels)), key=lambda i: levels[i])

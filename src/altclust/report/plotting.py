@@ -9,9 +9,9 @@ import pandas as pd
 
 from ..base.errors import InputError, one_line
 from ..base.extras import needed_by
-from ..base.known import as_numbers, is_measured
+from ..base.known import as_numbers
 from ..base.sampling import sample_rows
-from .labelling import bands
+from .labelling import given_labellings
 from .palette import COLOURS, GIVEN, UNKNOWN, mark
 from .positions import positions
 
@@ -28,18 +28,8 @@ MOST_DRAWN = 20_000  # points in one plot: more hide each other
 
 
 def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str, given: bool = False) -> Axes:
-    """Draw two-dimensional points with a colour and a shape per label.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    points : array, shape (n, 2)
-    labels : array, shape (n,)
-    title : str
-    given : bool
-        Whether the labels are given ones, which have other colours and hollow marks.
-    """
-    codes, names = _factorised(labels)
+    """Draw points, shape (n, 2), with a colour and a shape per label; given labels have their own colours."""
+    codes, names = _coded(labels)
     if np.any(codes < 0):
         x, y = points[codes < 0].T
         ax.scatter(x, y, s=10, alpha=0.5, linewidths=0, color=UNKNOWN, label="unknown")
@@ -56,15 +46,10 @@ def scatter(ax: Axes, points: np.ndarray, labels: Any, title: str, given: bool =
     return ax
 
 
-def _factorised(labels: Any) -> tuple[np.ndarray, list[Any]]:
-    """Codes and levels; levels that cannot be compared are sorted as text."""
-    column = pd.Series(np.asarray(labels, dtype=object))
-    column = column.where(column.notna() & (column != -1), None)
-    try:
-        codes, levels = pd.factorize(column, sort=True)
-    except TypeError:
-        codes, levels = pd.factorize(column.map(str, na_action="ignore"), sort=True)
-    return codes, list(levels)
+def _coded(labels: Any) -> tuple[np.ndarray, list[str]]:
+    """Codes, −1 where unknown, and the names of levels; a measurement is cut into bands."""
+    (found,) = given_labellings(pd.Series(np.asarray(labels, dtype=object).ravel()), len(labels))
+    return found.codes, found.levels
 
 
 def _plain(text: Any) -> str:
@@ -98,8 +83,6 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
     >>> [ax.get_title() for ax in plot_views(data.X[:, 2:], data.given, data.alternative)]
     ['Given', 'Alternative']
     """
-    if given is not None:
-        given = _banded(given)
     panels = [("Alternative", alternative, False)]
     if given is not None:
         panels.insert(0, ("Given", given, True))
@@ -120,15 +103,6 @@ def plot_views(Z: np.ndarray, given: Any, alternative: Any, axes: Any = None) ->
             ax.set_yticks([])
     axes[0].set_ylabel("random" if flat else "learnt direction 2")
     return axes
-
-
-def _banded(given: Any) -> Any:
-    """Bands of a measurement; labels as they are."""
-    numbers = as_numbers(pd.Series(np.asarray(given).ravel()))
-    if numbers is None or not is_measured(numbers):
-        return given
-    codes, names = bands(numbers)
-    return np.array([*names, None], dtype=object)[codes]
 
 
 def plot_measurement(values: Any, alternative: Any, ax: Axes | None = None) -> Axes:
@@ -152,7 +126,7 @@ def plot_measurement(values: Any, alternative: Any, ax: Axes | None = None) -> A
     numbers = as_numbers(column)
     if numbers is None:
         raise InputError("is not a column of numbers: pass a measurement.", argument="values")
-    codes, names = _factorised(alternative)
+    codes, names = _coded(alternative)
     if len(codes) != len(numbers):
         raise InputError(f"has {len(numbers)} numbers for {len(codes)} labels: pass as many.", argument="values")
     ax = ax or plt.subplots(figsize=(1.6 + 0.9 * len(names), 3.6), layout="constrained")[1]

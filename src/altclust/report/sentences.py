@@ -28,14 +28,7 @@ def number(value: Any) -> float | None:
 
 
 def with_others(inside: float, outside: float) -> str:
-    """A mean and that of all other rows, to three significant digits or as many as it takes to differ.
-
-    Examples
-    --------
-    >>> from altclust.report.sentences import with_others
-    >>> with_others(52134.0, 31040.0), with_others(2014.2, 1987.1), with_others(0.12, 31.04)
-    ('52,100 (others 31,000)', '2014 (others 1987)', '0.1 (others 31.0)')
-    """
+    """A mean and that of all other rows, to three significant digits or as many as it takes to differ."""
     largest = max(inside, outside, key=abs)
     inside, outside = (0.0 if abs(mean) < 1e-12 * abs(largest) else mean for mean in (inside, outside))  # rounding
     least = _decimals(largest)
@@ -44,14 +37,7 @@ def with_others(inside: float, outside: float) -> str:
 
 
 def dates_with_others(inside: float, outside: float) -> str:
-    """A mean date and that of all other rows, from nanoseconds since 1970; with the time where it is the same day.
-
-    Examples
-    --------
-    >>> from altclust.report.sentences import dates_with_others
-    >>> dates_with_others(1.6e18, 1.5e18), dates_with_others(1.6e18, 1.60001e18)
-    ('2020-09-13 (others 2017-07-14)', '2020-09-13 12:26 (others 2020-09-13 15:13)')
-    """
+    """A mean date and that of all other rows, from nanoseconds since 1970; with the time where it is the same day."""
     times = [str(np.datetime64(int(nanoseconds), "ns")).replace("T", " ") for nanoseconds in (inside, outside)]
     length = 16 if times[0][:10] == times[1][:10] else 10
     return f"{times[0][:length]} (others {times[1][:length]})"
@@ -89,14 +75,7 @@ def cell(value: Any) -> str:
 
 
 def share(value: float) -> str:
-    """A share as per cent.
-
-    Examples
-    --------
-    >>> from altclust.report.sentences import share
-    >>> share(0.334), share(0.004), share(0.0)
-    ('33 %', '0.4 %', '0 %')
-    """
+    """A share as per cent."""
     percent = 100 * value
     return f"{percent:.1f} %" if 0.05 <= percent < 1 else f"{percent:.0f} %"
 
@@ -118,13 +97,7 @@ def strength(size: float) -> str:
 
 
 def describe(feature: dict[str, Any]) -> str:
-    """One feature of a cluster, such as "much higher income, 52.1 (others 31.0)".
-
-    Parameters
-    ----------
-    feature : dict
-        As from `altclust.report.effects.strongest`.
-    """
+    """One feature of a cluster, from `altclust.report.effects.strongest`: "much higher income, 52.1 (others 31.0)"."""
     size, level = feature["effect"], feature["level"]
     if level is None:
         more, less = ("later", "earlier") if feature.get("is_date") else ("higher", "lower")
@@ -133,16 +106,7 @@ def describe(feature: dict[str, Any]) -> str:
 
 
 def cluster_sentence(name: str, count: int, of: int, features: Sequence[dict[str, Any]]) -> str:
-    """How one cluster differs from all other rows.
-
-    Parameters
-    ----------
-    name : str
-    count, of : int
-        Rows of the cluster and of the table.
-    features : sequence of dict
-        The strongest first.
-    """
+    """How a cluster with so many rows of a table differs from all other rows: by its features, the strongest first."""
     start = name[:1].upper() + name[1:] if name.startswith("cluster ") else name
     start = f"{start} ({rows(count)}, {share(count / of)})"
     if count == 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -12,26 +11,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..base.agreement import table_nmi
 from ..base.errors import InputError
+from ..base.given import table_nmi
 from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.solvers import LBFGS
-from ..search.obvious import Obvious, reproduced_by
+from ..search.obvious import reproduced_by
 from ..search.significance import Significance
 from ..search.verdict import Verdict, judge_untested
 from .agreement import agreement
-from .columns import listed_columns
-from .drawing import as_fitted, axis_name, drawing, drawn_rows, hover_columns
+from .drawing import drawing
 from .effects import boxes, column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
-from .left_out import left_out
 from .parameters import parameters
 from .sentences import NEGLIGIBLE, cluster_sentence, number, text
-from .verdict import headline
+from .verdict import headline, main_features
 
 MOST_FEATURES = 6  # shown for a cluster
 MOST_WEIGHTS = 15  # features in the chart of weights
+MOST_RULES = 3  # obvious groups that are named
+FIELDS = ("column", "type", "use", "why")  # of every column
 PREDICTED = "The clusters of these rows are predicted from a fit to other rows."
 
 
@@ -112,8 +111,9 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         raise InputError(f"X={str(X)!r} is a path: load the rows first.")
     table = as_frame(X)
     n = len(table)
-    features = [text(f) for f in getattr(model, "feature_names_in_", _column_names(table))]
-    known = given_labellings(given, n)
+    numbered = [c if isinstance(c, str) else f"column {j}" for j, c in enumerate(table.columns)]
+    features = [text(f) for f in getattr(model, "feature_names_in_", numbered)]
+    known = given_labellings(given, n, [text(column) for column, kind, *_ in shown.listing if kind == "date"])
     found = alternative_labelling(
         shown.alternative,
         model.labels_ if shown.labels is None else shown.labels,
@@ -136,15 +136,20 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     values = table.set_axis(features, axis=1) if values is None else as_frame(values)
     check_length("values", len(values), n)
     values = values.loc[:, [text(c) not in {one.name for one in known} for c in values.columns]]
-    weights = _weights(features, model.feature_weights_)
+    order = np.argsort(-np.asarray(model.feature_weights_), kind="stable")
+    weights = [{"name": features[j], "weight": float(model.feature_weights_[j])} for j in order]
     used = [name for name in features if name not in map(text, model.left_aside())]
     clustered = table.loc[:, np.isin(features, used)].set_axis(used, axis=1)
     rule = None if predicted else model.fitted_.obvious_group
-    # Equal rows have equal labels, so that enough columns with few values would always reproduce them.
-    rule = rule or reproduced_by(found.codes, values.loc[:, _clustered(values, used)], several=False)
+    # The features of a column of text are called ``colour=red`` …. Equal rows have equal labels, so that enough columns
+    # with few values would always reproduce them.
+    sources = {*used, *(name.partition("=")[0] for name in used if "=" in name)}
+    shown_and_used = values.loc[:, [text(name) in sources for name in values.columns]]
+    rule = rule or reproduced_by(found.codes, shown_and_used, several=False)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     tested = None if predicted else model.fitted_.significance
+    certificate = model.fitted_.certificate  # None if nobody has asked for it
     verdict = Verdict("predicted", PREDICTED)
     if not predicted:
         verdict = judge_untested(overlap, rule) if tested is None else tested.judgement
@@ -157,22 +162,29 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
             sizes,
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
-            weights,
+            "NMI" if all(one.measured is None for one in known) else "overlap",
+            main_features(weights, alone) if rule is None else rule.phrase,
             verdict,
             model.status_ == "converged",
-            _plain_rule(rule),
-            alone,
-            measured=any(one.measured is not None for one in known),
-            witnesses=[] if tested is None else [witness.sentence for witness in tested.witnesses],
+            [] if tested is None else [witness.sentence for witness in tested.witnesses],
         ),
         "clusters": describe_clusters(found, values),
-        "rule": _plain_rule(rule),
+        "rule": None if rule is None else {"columns": list(rule.columns), "sentence": rule.sentence},
         "left_out": None if predicted else left_out(model),
         "agreement": kept,
         "others": found.others,
         "given": [_given(one, found, nmi) for one, nmi in zip(known, nmis, strict=True)],
         "legend": _legend(found),
-        "drawing": _drawing(model, table, [found, *known], values, shown.ids, clustered, weights, known_frame(given)),
+        "drawing": drawing(
+            model,
+            table,
+            [found, *known],
+            values,
+            shown.ids,
+            clustered,
+            {one["name"]: one["weight"] for one in weights},
+            known_frame(given),
+        ),
         "weights": weights[:MOST_WEIGHTS],
         "told_alone": alone,
         "other_weights": {
@@ -183,7 +195,7 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
         "quality": number(model.quality_),
         "n_clusters": int(model.n_clusters_),
         "significance": _significance(tested),
-        "certificate": _certificate(model),
+        "certificate": certificate and {"verdict": certificate.verdict, "residual": number(certificate.residual)},
         "engine": text(model.engine_),
         "guess_agreement": number(model.guess_agreement_),
         "approximation_error": number(model.approximation_error_),
@@ -201,20 +213,30 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     }
 
 
+def left_out(model: Any) -> str | None:
+    """The obvious groups that the search found and left aside, in a sentence; None if there are none."""
+    source, own = model.tuning_ or model.fitted_.significance, model.fitted_.obvious_group
+    obvious = [] if source is None else source.obvious
+    rules = [one.phrase for one in obvious if own is None or one.columns != own.columns]
+    more = f" and {len(rules) - MOST_RULES} more" if len(rules) > MOST_RULES else ""
+    return f"Obvious groups that were left aside: {', '.join(rules[:MOST_RULES])}{more}." if rules else None
+
+
+def listed_columns(model: Any, listing: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+    """Every column of `altclust.tables.Recipe.listing` as a plain dict; what the search left aside is told."""
+    aside = model.left_aside()
+    found = [dict(zip(FIELDS, one, strict=True)) for one in listing]
+    for one in found:
+        if one["column"] in aside:
+            one |= {"use": "left aside", "why": "its values are an obvious group"}
+    return [{key: text(value) for key, value in one.items()} for one in found]
+
+
 def _tolerance(model: Any) -> float:
     """What the change of the directions, or the residual of one objective, must fall below."""
     if not np.isnan(model.history_["change_U"]).all():
         return model.tol
     return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
-
-
-def _column_names(table: pd.DataFrame) -> list[str]:
-    return [c if isinstance(c, str) else f"column {j}" for j, c in enumerate(table.columns)]
-
-
-def _weights(names: Sequence[str], weights: np.ndarray) -> list[dict[str, Any]]:
-    order = np.argsort(-np.asarray(weights), kind="stable")
-    return [{"name": names[j], "weight": float(weights[j])} for j in order]
 
 
 def describe_clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
@@ -252,70 +274,20 @@ def _given(labelling: Labelling, found: Labelling, nmi: float) -> dict[str, Any]
         "name": labelling.name,
         "overlap": nmi,
         "legend": legend,
+        "is_date": labelling.is_date,
         "boxes": [] if labelling.values is None else boxes(labelling.values, found.codes, len(found.levels)),
         "counts": [[int(counts[row["code"], column["code"]]) for column in columns] for row in legend],
     }
 
 
-def _drawing(
-    model: Any,
-    table: pd.DataFrame,
-    labellings: list[Labelling],
-    values: pd.DataFrame,
-    ids: Iterable[Any] | None,
-    clustered: pd.DataFrame,
-    weights: list[dict[str, Any]],
-    known: pd.DataFrame | None,
-) -> dict[str, Any]:
-    rows = drawn_rows(labellings)
-    drawn = table.iloc[rows]
-    given = model.fitted_.codes_of(known)
-    Z = np.asarray(model.transform(as_fitted(model, drawn), None if given is None else given.iloc[rows]))
-    X, names = clustered.iloc[rows].to_numpy(dtype=float), list(clustered.columns)
-    axes = [axis_name(i + 1, z, X, names) for i, z in enumerate(Z.T[:2])]
-    shown = hover_columns(values, {w["name"]: w["weight"] for w in weights})
-    if ids is not None:
-        every = list(ids)
-        check_length("ids", len(every), len(table))
-        ids = [every[i] for i in rows]
-    return drawing(Z, rows, labellings, values.iloc[rows, shown], ids, axes)
-
-
-def _clustered(values: pd.DataFrame, features: Sequence[str]) -> np.ndarray:
-    """Which columns were clustered; the features of a column of text are called ``colour=red`` …."""
-    used = {*features, *(name.partition("=")[0] for name in features if "=" in name)}
-    return np.array([text(name) in used for name in values.columns], dtype=bool)
-
-
-def _plain_rule(rule: Obvious | None) -> dict[str, Any] | None:
-    if rule is None:
-        return None
-    return {
-        "columns": list(rule.columns),
-        "agreement": rule.agreement,
-        "few_valued": rule.few_valued,
-        "sentence": rule.sentence,
-        "phrase": rule.phrase,
-    }
-
-
 def _significance(found: Significance | None) -> dict[str, Any]:
-    """The figures of a test; all None if there was none, or if there were too few rows."""
-    names = ("p_value", "smallest_p", "score", "stability")
-    witnesses = [] if found is None else [asdict(one) for one in found.witnesses]
-    if found is None or math.isnan(found.p_value):
-        none = dict.fromkeys((*names, "reference", "is_real", "without_gaps"))
-        return none | {"verdict": None if found is None else found.verdict, "witnesses": witnesses}
-    return {name: float(getattr(found, name)) for name in names} | {
+    """The figures of a test; None if there was none, or if there were too few rows."""
+    names, told = ("p_value", "smallest_p", "score", "stability"), ("is_real", "without_gaps", "verdict")
+    if found is None:
+        return dict.fromkeys((*names, *told, "reference")) | {"witnesses": []}
+    return {
+        **{name: number(getattr(found, name)) for name in names},
+        **{name: getattr(found, name) for name in told},
         "reference": [float(value) for value in found.reference],
-        "is_real": found.is_real,
-        "without_gaps": found.without_gaps,
-        "verdict": found.verdict,
-        "witnesses": witnesses,
+        "witnesses": [asdict(one) for one in found.witnesses],
     }
-
-
-def _certificate(model: Any) -> dict[str, Any] | None:
-    """The check of the solver, if somebody has asked for it."""
-    found = model.fitted_.certificate
-    return None if found is None else {"verdict": found.verdict, "residual": number(found.residual)}

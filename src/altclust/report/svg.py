@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from markupsafe import Markup
@@ -38,26 +39,21 @@ def swatch(code: int, given: bool = False) -> Markup:
     return Markup(f'<svg class="swatch" viewBox="-1.6 -1.6 3.2 3.2" aria-hidden="true">{path}</svg>')
 
 
-def markers(codes: Sequence[int]) -> Markup:
-    """The markers that all scatter plots of a page share: a point is then only its coordinates."""
-    both = _definitions(codes) + _definitions(codes, given=True)
-    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true">{both}</svg>')
-
-
-def _marker(code: int, given: bool = False) -> str:
-    """The id of the marker of a cluster."""
-    return f"{'g' if given else 'm'}{code if code >= 0 else UNKNOWN}"
-
-
-def _definitions(codes: Sequence[int], given: bool = False) -> str:
+def markers(most: int) -> Markup:
+    """The markers of new and given clusters, which all scatter plots of a page share: a point is only its place."""
     parts = []
-    for code in codes:
+    for code, given in product([-1, *range(most)], (False, True)):
         colour, shape = class_and_shape(code, given)
         parts.append(
             f'<marker id="{_marker(code, given)}" viewBox="-1.5 -1.5 3 3" markerWidth="3" markerHeight="3">'
             f'<path class="{colour}" d="{shape}"/></marker>'
         )
-    return f"<defs>{''.join(parts)}</defs>"
+    return Markup(f'<svg class="marks" width="0" height="0" aria-hidden="true"><defs>{"".join(parts)}</defs></svg>')
+
+
+def _marker(code: int, given: bool = False) -> str:
+    """The id of the marker of a cluster."""
+    return f"{'g' if given else 'm'}{code if code >= 0 else UNKNOWN}"
 
 
 def places(x: Sequence[float], y: Sequence[float]) -> tuple[list[int], list[int]]:
@@ -77,22 +73,10 @@ def _scaled(v: Sequence[float]) -> np.ndarray:
 def scatter(
     x: Sequence[int], y: Sequence[int], codes: Sequence[Sequence[int]], which: int, label: str, given: bool = False
 ) -> Markup:
-    """One clustering of the points.
+    """The points from `places`, in the colours of one of several clusterings of them; given ones have hollow marks.
 
-    Rows with the same clusters in every clustering are one path, so that the script can fade those not selected.
-
-    Parameters
-    ----------
-    x, y : sequences of int
-        From `places`.
-    codes : sequence of sequences of int
-        The clusters of every point, in all clusterings.
-    which : int
-        The clustering that colours the points.
-    label : str
-        Text for screen readers.
-    given : bool
-        Whether it is a given one, which has other colours and hollow marks.
+    Rows with the same clusters in every clustering are one path, so that the script can fade those not selected. The
+    label is for screen readers.
     """
     cells, member = np.unique(np.array(codes).T, axis=0, return_inverse=True)
     member = member.ravel()

@@ -18,45 +18,20 @@ def headline(
     sizes: Sequence[int],
     overlap: float | None,
     given: Sequence[tuple[str, float]],
-    weights: Sequence[dict[str, Any]],
+    unit: str,
+    carried: str,
     verdict: Verdict,
     converged: bool,
-    rule: dict[str, Any] | None = None,
-    alone: bool = True,
-    measured: bool = False,
     witnesses: Sequence[str] = (),
 ) -> dict[str, str]:
     """The first sentences of the report, of the page and of the terminal.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Rows in each cluster.
-    overlap : float or None
-        The largest NMI with what was given; None where nothing was.
-    given : sequence of (name, NMI)
-        What was given, where the names are known.
-    weights : sequence of dict
-        name and weight of the features, the largest weight first.
-    verdict : Verdict
-    converged : bool
-    rule : dict, optional
-        The columns that reproduce the clusters, as in the summary.
-    alone : bool
-        Whether a single column tells the clusters apart.
-    measured : bool
-        Whether measurements are among what was given.
-    witnesses : sequence of str
-        Sentences about columns that were not used and differ between the clusters.
-
-    Returns
-    -------
-    dict
-        tone (a key of `altclust.search.verdict.BADGES`) and badge; found (what was found), why (whether to believe it)
-        and advice (what to do); sentence, which is found and why; and verdict, which is badge and sentence.
+    overlap is the largest with what was given, in this unit, None where nothing was; given has the name and the overlap
+    of each; carried says which columns the clusters are based on; witnesses are sentences about columns that were not
+    used. The result has the tone and the badge of the verdict; found (what was found), why (whether to believe it) and
+    advice (what to do); sentence, which is found and why; and verdict, which is badge and sentence.
     """
-    carried = _main_features(weights, alone) if rule is None else rule["phrase"]
-    found = f"{', '.join([_clusters(sizes), *_novelty(overlap, given, 'overlap' if measured else 'NMI'), carried])}."
+    found = f"{', '.join([_clusters(sizes), *_novelty(overlap, given, unit), carried])}."
     told = [verdict.why] if verdict.tone != "obvious" else []
     why = " ".join([*told, *witnesses[:MOST_WITNESSES], *([] if converged else ["The solver did not converge."])])
     sentence = f"{found} {why}".strip()
@@ -99,7 +74,7 @@ def _few(names: Sequence[str]) -> str:
     return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
 
 
-def _main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
+def main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
     """The features with most of the weight, if three have it."""
     top, held = [], 0.0
     for feature in weights[:3]:

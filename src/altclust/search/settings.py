@@ -10,8 +10,8 @@ from ..base.backend import Array
 from ..base.sklearn_compat import Interval, Options, StrOptions
 from ..base.validation import check_values
 from ..core.embedding import ROUNDINGS
-from ..core.kernel_choice import KERNELS
 from ..core.kernel_family import Kernel
+from ..core.kernels import KERNELS
 from ..core.problem import SCALINGS
 
 

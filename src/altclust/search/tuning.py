@@ -19,8 +19,9 @@ from ..base.known import read_given
 from ..base.parallel import end_with_parent, fitting_threads
 from ..base.progress import Callback, Progress
 from ..base.sampling import own_order
-from ..base.validation import centre, check_rows, check_sizes, column_names
+from ..base.validation import check_sizes, column_names
 from ..core.problem import row_space
+from ..data.sums import centred_table
 from .factors import factor, variants
 from .heuristics import check_outliers
 from .obvious import Obvious, as_they_were, column_name, few_valued, reproduced_by
@@ -122,13 +123,12 @@ def tune(
     if not isinstance(subtract_given, bool | np.bool_ | None):
         raise InputError("must be True, False or None.", argument="subtract_given", value=subtract_given)
     holder = BaseEstimator()
-    table = check_rows(holder, X, reset=True)
-    known = read_given(given, len(table))
+    centred, _ = centred_table(holder, X)
+    known = read_given(given, len(centred))
     if subtract_given and not known:
         raise InputError("needs a given clustering: pass one.", argument="subtract_given", value=True)
     n_clusters, n_components = _whole("n_clusters", n_clusters), _whole("n_components", n_components)
-    check_sizes(len(table), table.shape[1], n_clusters or 1, n_components)
-    centred, _ = centre(table, column_names(holder))
+    check_sizes(len(centred), centred.shape[1], n_clusters or 1, n_components)
     check_outliers(centred)
     fixed = Settings(
         n_clusters,

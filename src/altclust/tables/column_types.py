@@ -65,7 +65,8 @@ def column_type(cells: pd.Series, *, wanted: str | None = None, decimal: str | N
     if found.unit:
         return _numeric(found.unit, "a currency" if found.unit == "money" else "a per cent sign", found)
     name = str(cells.name).strip()
-    if _has_leading_zeros(cells) or (CODE.fullmatch(name) and _whole(values)):
+    zeros = is_text(cells) and labels(cells).dropna().str.fullmatch(r"\s*0\d+\s*").any()  # such as 01067
+    if zeros or (CODE.fullmatch(name) and np.all(values == np.round(values))):
         return replace(_words(cells), why="codes, not amounts")
     if np.array_equal(np.unique(values), [0.0, 1.0]):
         return replace(_words(cells), kind="yes/no", why="1 and 0")
@@ -143,12 +144,3 @@ def _nearly(text: pd.Series) -> str:
     if not 0 < len(strange) < len(there) / 2:
         return ""
     return f": {len(strange)} of {len(there)} cells are not numbers, such as {short_repr(strange.iloc[0])}"
-
-
-def _whole(values: np.ndarray) -> bool:
-    return bool(np.all(values == np.round(values)))
-
-
-def _has_leading_zeros(cells: pd.Series) -> bool:
-    """Whether cells such as 01067 show that the digits are not an amount."""
-    return is_text(cells) and bool(labels(cells).dropna().str.fullmatch(r"\s*0\d+\s*").any())

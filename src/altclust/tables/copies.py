@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from ..base.years import times_of
 from .column_types import MEASURED, ROWS_EACH, TypedColumn
-from .dates import times_of
 from .normal_scores import SOME_ROWS
 from .values import NO_ANSWER, labels
 
@@ -99,13 +99,11 @@ class _Compared:
 
     def part_of(self, other: _Compared) -> str:
         """The part of the dates of the other column that this column is; "" if none."""
-        return next((name for name, (values, codes) in other.parts.items() if self._is(values, codes)), "")
-
-    def _is(self, values: np.ndarray, codes: Codes) -> bool:
-        """Whether the values are these, or names of these."""
-        if self.numbers is not None and np.mean(self.numbers == values) > ALIKE:
-            return True
-        return self.codes is not None and self.codes.tells(codes)
+        for name, (values, codes) in other.parts.items():
+            same = self.numbers is not None and np.mean(self.numbers == values) > ALIKE
+            if same or (self.codes is not None and self.codes.tells(codes)):  # these values, or names of them
+                return name
+        return ""
 
 
 class Codes(NamedTuple):

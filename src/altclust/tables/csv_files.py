@@ -24,6 +24,13 @@ DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the co
 HEAD = 64_000  # bytes from which the dialect is guessed
 SURE_ROWS = 200
 BLOCK = 5000  # rows that are written at a time
+MARKS = {  # at the beginning of a file; that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8-sig",
+}
 WIDE = ("utf-16", "utf-32")
 ONE_BYTE = {"cp1252": "Windows-1252", "latin-1": "Latin-1, because some bytes are not Windows-1252"}
 NOT_WINDOWS = b"\x81\x8d\x8f\x90\x9d"  # bytes that stand for nothing in Windows-1252
@@ -136,7 +143,7 @@ def _hide_lone_returns(file: BinaryIO, limits: Limits) -> tuple[BinaryIO, str]:
 def _read_delimited(file: BinaryIO, limits: Limits) -> Delimited:
     head = file.read(HEAD)
     file.seek(0)
-    encoding = _encoding(head)
+    encoding = next((name for mark, name in MARKS.items() if head.startswith(mark)), "utf-8")
     if encoding not in WIDE and b"\0" in head:
         raise BadFile("contains zero bytes, so it is not text: save it as CSV.")
     text = head.decode(encoding, errors="ignore")
@@ -156,14 +163,19 @@ def _read_delimited(file: BinaryIO, limits: Limits) -> Delimited:
             raise BadFile(
                 f"begins as {encoding.upper()}, but is not valid {encoding.upper()}: save it again."
             ) from error
-        encoding = _one_byte(file)
+        file.seek(0)
+        blocks = iter(lambda: file.read(2**20), b"")
+        encoding = "latin-1" if any(byte in block for block in blocks for byte in NOT_WINDOWS) else "cp1252"
         _check_size(file, delimiter, encoding, skip, limits)
         cells = _read(file, delimiter, encoding, skip)
         notes = [f"Not UTF-8: read as {ONE_BYTE[encoding]}."]
     if delimiter != ",":
         notes.append(f"Delimiter: {DELIMITERS.get(delimiter, repr(delimiter))}.")
     cells, blank, more = _without_blank_lines(cells, _rows(file, delimiter, encoding, skip))
-    return Delimited(cells, delimiter, encoding, _line_end(text), top, blank, notes + more)
+    line_end = (
+        "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n" if "\n" in text or "\r" not in text else "\r"
+    )
+    return Delimited(cells, delimiter, encoding, line_end, top, blank, notes + more)
 
 
 def _without_blank_lines(
@@ -197,19 +209,6 @@ def _are_blank(cells: pd.DataFrame, lines: AbstractContextManager[Any]) -> np.nd
         blank = np.fromiter((not row or (len(row) == 1 and not row[0].strip()) for row in rows), dtype=bool)
         return blank if len(blank) == len(cells) else empty
     return empty
-
-
-def _one_byte(file: BinaryIO) -> str:
-    """The encoding of one byte per letter that can hold every byte of the file."""
-    file.seek(0)
-    blocks = iter(lambda: file.read(2**20), b"")
-    return "latin-1" if any(byte in block for block in blocks for byte in NOT_WINDOWS) else "cp1252"
-
-
-def _line_end(text: str) -> str:
-    if "\n" not in text and "\r" in text:
-        return "\r"
-    return "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
 
 
 def _check_size(file: BinaryIO, delimiter: str, encoding: str, skip: int, limits: Limits) -> None:
@@ -296,14 +295,6 @@ def _uneven(file: BinaryIO, delimiter: str, encoding: str, skip: int) -> str:
                     f"has {len(row)} cells in line {skip + rows.line_num}, and {width} in the first: correct that line."
                 )
     return "has a quote that is never closed, or is damaged: save it again."
-
-
-def _encoding(head: bytes) -> str:
-    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
-        return "utf-32"
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
-    return "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
 
 
 def _delimiter(head: str) -> str:

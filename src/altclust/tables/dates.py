@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from ..base.years import YEAR
 from .numerals import Numerals
 from .values import is_text, labels
 
@@ -22,7 +23,6 @@ YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}}){TIME}")
 ORDERS = "day first", "month first"
 LOOKED_AT = 20  # different cells, none of which is a date in most columns of text
 MONTHS = 12
-YEAR = 365.2425 * 86_400.0  # seconds
 
 
 def read_dates(cells: pd.Series, order: str = "", least: float = 0.0) -> Numerals | None:
@@ -47,12 +47,6 @@ def read_dates(cells: pd.Series, order: str = "", least: float = 0.0) -> Numeral
     last = next((i for i, text in enumerate(texts) if YEAR_LAST.fullmatch(text) and iso[i]), None)
     example = "" if last is None else f"{texts[last]!r} is {str(iso[last])[:10]}"
     return Numerals(years, foreign, example=example, order="" if last is None else order)
-
-
-def times_of(years: np.ndarray) -> pd.DatetimeIndex:
-    """The times that `read_dates` gave as years with decimals, to the second."""
-    seconds = np.round((years - 1970) * YEAR)
-    return pd.to_datetime(seconds, unit="s", errors="coerce")
 
 
 def is_date(text: str) -> bool:

@@ -52,7 +52,8 @@ def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | Non
         return Numerals(_take(plain, codes), [], doubt="" if decimal else _doubt_of_points(cells))
     if len(strange) and not any(NUMERAL.fullmatch(str(cells[i]).strip("() \t")) for i in strange):
         # no other way of writing numbers: the usual case of a column of words
-        return _with_foreign(plain, codes, rows, cells)
+        mostly = rows[strange].sum() <= (1 - MOSTLY) * rows.sum()
+        return Numerals(_take(plain, codes), [str(cells[i]) for i in strange]) if mostly else None
     parts = [_parts(str(cell)) for cell in cells]
     cores = [part[0] for part in parts]
     fits = {mark: np.array([bool(form.fullmatch(core)) for core in cores]) for mark, form in READINGS.items()}
@@ -75,13 +76,6 @@ def read_numerals(text: pd.Series, decimal: str | None = None) -> Numerals | Non
 def is_numeral(cell: str) -> bool:
     """Whether a cell is a number with one of the decimal marks."""
     return any(form.fullmatch(_parts(cell)[0]) for form in READINGS.values())
-
-
-def _with_foreign(plain: np.ndarray, codes: np.ndarray, rows: np.ndarray, cells: pd.Index) -> Numerals | None:
-    strange = np.isnan(plain)
-    if rows[strange].sum() > (1 - MOSTLY) * rows.sum():
-        return None
-    return Numerals(_take(plain, codes), [str(cell) for cell in cells[strange]])
 
 
 def _take(values: np.ndarray, codes: np.ndarray) -> np.ndarray:

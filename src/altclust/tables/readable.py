@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from ..base.years import times_of
 from ..search.witnesses import EMPTY_CELLS
 from .column_types import LEVELLED, MEASURED, column_type
-from .dates import times_of
 from .recipe import Recipe
 from .values import NO_ANSWER, labels
 

@@ -10,7 +10,7 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 pytest.importorskip("plotly", reason="plotly is not installed")
 
 from altclust.apps.web import charts
-from altclust.apps.web.colouring import NEW, choices, colouring
+from altclust.apps.web.brushing import NEW, choices, colouring
 from altclust.apps.web.column_charts import boxes, column_charts, pair, shares
 from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 from copy import copy
 from dataclasses import replace
 
@@ -11,9 +12,10 @@ import pytest
 
 from altclust import KDAC
 from altclust.apps.web import downloads
-from altclust.apps.web.exploration import Choices, Exploration, ShownView
-from altclust.apps.web.jobs import Job
+from altclust.apps.web.exploration import Choices, Exploration, Hurry, ShownView
+from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.uploads import example_table, guess_given
+from altclust.base.progress import Progress
 from altclust.core.metrics import match_labels, nmi
 from altclust.models.views import View
 from altclust.search.significance import Significance
@@ -267,3 +269,34 @@ def _fixed(study):
     model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(study.study.X, study.study.given)
     view = View(1, model)
     return ShownView(view, view, view.labels, study.study.given)
+
+
+def test_a_process_of_its_own_finds_refits_and_tests_the_same(study):
+    pool = Pool(1, processes=True)
+
+    def computed(task):
+        job = pool.submit(Job(task))
+        assert job.wait(120)
+        assert not job.error
+        return job.result
+
+    other = Exploration(study.table, study.choices)
+    other.take(computed(other.find))
+    view, first = other.views[0], study.views[0]
+    assert np.array_equal(view.labels, first.labels)
+    assert view.model.callback is None
+    moved = computed(lambda job: other.refit(view, 20.0, job))
+    assert moved.model.novelty_weight_ == 20.0
+    assert computed(other.test).view.significance.p_value == study.test(Job(study.test)).view.significance.p_value
+    stopped = Job(other.find)
+    stopped.update = lambda now: (stopped.stop(), Job.update(stopped, now))[1]
+    pool.submit(stopped)
+    assert stopped.wait(120)
+    assert stopped.stopping
+    assert stopped.result is None  # a second view that was stopped is not taken
+
+
+def test_the_callback_of_a_model_from_another_process_stops_nothing():
+    late, now = Hurry(lambda now: False, 0.0), Progress("fit", 50, 100)
+    assert late(now)
+    assert not pickle.loads(pickle.dumps(late))(now)

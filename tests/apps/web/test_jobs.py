@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import math
+import os
 import threading
 import time
 import weakref
@@ -237,3 +238,42 @@ def test_the_queue_has_an_order_and_an_end():
     pool.submit(Job(lambda job: 3))
     go.set()
     assert finished(second).result == 2
+
+
+def test_a_visitor_with_many_tabs_leaves_room_for_others():
+    pool, go = Pool(workers=1, most_waiting=20, most_each=2), threading.Event()
+    began = threading.Event()
+
+    def hold(job):
+        began.set()
+        go.wait(5)
+
+    pool.submit(Job(hold, visitor="ada"))
+    assert began.wait(5)
+    tabs = [pool.submit(Job(lambda job: 1, visitor="ada")) for _ in range(2)]
+    with pytest.raises(InputError, match="2 searches of your tabs are already waiting: cancel one"):
+        pool.submit(Job(lambda job: 1, visitor="ada"))
+    pool.submit(Job(lambda job: 1, visitor="ada", aside=True))  # nobody waits for it
+    other = pool.submit(Job(lambda job: 2, visitor="eve"))
+    tabs[0].stop()
+    pool.submit(Job(lambda job: 1, visitor="ada"))
+    go.set()
+    assert finished(other).result == 2
+
+
+def process_of(job_progress):
+    return os.getpid()
+
+
+def end_of_memory(job_progress):
+    os._exit(1)
+
+
+def test_a_pool_with_processes_computes_there_and_outlives_their_end():
+    pool = Pool(1, processes=True)
+    process = finished(pool.submit(Job(lambda job: job.compute(process_of))), 60).result
+    assert process != os.getpid()
+    assert finished(pool.submit(Job(lambda job: job.compute(process_of)))).result == process
+    ended = finished(pool.submit(Job(lambda job: job.compute(end_of_memory))))
+    assert "not enough memory" in ended.error
+    assert finished(pool.submit(Job(lambda job: job.compute(process_of))), 60).result not in (process, os.getpid())

@@ -45,6 +45,12 @@ def test_who_comes_when_the_queue_is_full_gets_a_sentence(server):
     assert server.sessions() == 0
 
 
+def test_the_tabs_of_one_visitor_do_not_fill_the_queue(server):
+    refused, wrong = asyncio.run(turned_away(server, people=10, rows=40, tabs=True))
+    assert 1 <= refused <= 4  # two are served and four wait, and those that are served may have ended
+    assert not wrong
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_server_ends_without_a_word_with_tabs_open_and_a_search_under_way(ending):
     async def visit(server):

@@ -2,19 +2,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from altclust import InputError
 from altclust.apps.cli import explore
 from altclust.apps.cli.screen import console
-from altclust.apps.web import serve
+from altclust.apps.web import serve, streamlit_private
 
 
 def test_a_taken_port_is_left_alone():
@@ -247,3 +249,20 @@ def test_a_page_for_others_says_so_in_words(monkeypatch, capsys, host, warned, c
 def test_mistakes_get_a_sentence(arguments, message):
     with pytest.raises(InputError, match=message):
         explore.explore(**arguments)
+
+
+@pytest.mark.parametrize(("found", "fits"), [("1.67.0", True), ("1.70rc1", True), ("1.9.0", False), ("2.0.0", False)])
+def test_a_streamlit_without_the_private_parts_that_are_used_is_refused(monkeypatch, found, fits):
+    monkeypatch.setattr(streamlit_private, "version", lambda name: found)
+    if fits:
+        streamlit_private.require_version()
+    else:
+        with pytest.raises(InputError, match=f"at least 1.67 and below 2.0, and {found} is installed"):
+            streamlit_private.require_version()
+
+
+def test_only_one_module_uses_private_parts_of_streamlit():
+    folder = Path(serve.__file__).parent
+    private = re.compile(r"streamlit\.(runtime|file_util|web|proto)|_stcore|_streamlit_")
+    using = {file.name for file in folder.glob("*.py") if private.search(file.read_text(encoding="utf-8"))}
+    assert using == {"streamlit_private.py"}

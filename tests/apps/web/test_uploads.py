@@ -9,6 +9,7 @@ import pytest
 
 from altclust import InputError
 from altclust.apps.web import uploads as sources
+from altclust.tables import read_table
 
 
 def column(values, n=40):
@@ -34,7 +35,7 @@ def test_the_known_column_is_guessed(columns, expected):
 @pytest.mark.parametrize("smaller", [{"rows": 2}, {"columns": 1}])
 def test_tables_beyond_the_limits_are_refused_in_a_sentence(smaller):
     with pytest.raises(InputError, match=r"people\.csv has 3 rows and 2 columns; the page reads at most"):
-        sources.open_table(io.BytesIO(b"a,b\n1,2\n3,4\n5,6\n"), "people.csv", replace(sources.PAGE, **smaller))
+        read_table(io.BytesIO(b"a,b\n1,2\n3,4\n5,6\n"), "people.csv", replace(sources.PAGE, **smaller))
 
 
 @pytest.mark.parametrize("name", sources.EXAMPLES)

@@ -12,7 +12,6 @@ from altclust import KDAC, InputError
 from altclust.core.certificate import certify
 from altclust.core.engines.family import FamilyEngine
 from altclust.core.initialization import random_start
-from altclust.core.kernel_choice import KERNELS, from_dict, make_kernel, to_dict
 from altclust.core.kernel_family import (
     Kernel,
     Linear,
@@ -23,7 +22,7 @@ from altclust.core.kernel_family import (
     SelfTuning,
     Squared,
 )
-from altclust.core.kernels import Gaussian
+from altclust.core.kernels import KERNELS, Gaussian, from_dict, make_kernel, to_dict
 from altclust.core.problem import KernelObjective
 from altclust.core.solvers import ISM, Status
 from altclust.datasets import views

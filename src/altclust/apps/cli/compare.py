@@ -87,12 +87,9 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
     new = found.labels.rename(columns=_column)
     given = read_given(task.study.given, len(task.study.X), "clusterings")
     page = render_comparison(
-        found.table,
-        found.labels,
-        found.agreement,
+        found,
         _places(task.study.X.to_numpy(), given),
         task.study.given,
-        conclusion=found.conclusion,
         name=task.table.name,
         command=command_line(again=True),
     )

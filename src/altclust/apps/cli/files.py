@@ -108,15 +108,7 @@ def write_report_file(target: Path, write: Callable[[Path], Any]) -> None:
 
 @contextmanager
 def claim(task: Task, options: TableOptions, files: str) -> Iterator[None]:
-    """Keep other runs out of the folder of a task, and refuse it if one has written to it in the meantime.
-
-    Parameters
-    ----------
-    task : Task
-    options : TableOptions
-    files : str
-        Pattern of the names of the files that will be written.
-    """
+    """Keep other runs out of the folder of a task, and refuse it if one has written such files in the meantime."""
     with ExitStack() as held:
         try:
             held.enter_context(only_run_in(task.out))
@@ -132,11 +124,7 @@ def claim(task: Task, options: TableOptions, files: str) -> Iterator[None]:
 def writing(task: Task, replaced: str) -> Iterator[Files]:
     """Write files to the folder of a task; they appear under their names together, at the end.
 
-    Parameters
-    ----------
-    task : Task
-    replaced : str
-        Pattern of the names of files from an earlier run; those that are not written now are removed.
+    Files of an earlier run that match the pattern of those to be replaced, and are not written now, are removed.
     """
     task.out.mkdir(parents=True, exist_ok=True)
     with AtomicGroup() as together:

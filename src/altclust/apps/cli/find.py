@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...base.progress import Progress
-from ...core.kernel_choice import KERNELS
+from ...core.kernels import KERNELS
 from ...models.kdac import KDAC
 from ...models.study import RESULTS
 from ...models.views import MOST, View, Views

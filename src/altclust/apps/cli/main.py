@@ -11,10 +11,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from ...base.errors import InputError
-from ...datasets import CATALOGUE, data_folder
 from ...paper.commands import reproduce_app
 from . import compare, explore, find, report, tune
 from .options import NAMES, in_options
@@ -51,20 +49,6 @@ def _root(
     ] = False,
 ) -> None:
     """Alternative clustering: find a good clustering of a table that differs from the one you know."""
-
-
-@app.command(epilog="\nExample:\n\n    altclust datasets\n")
-def datasets() -> None:
-    """List the data sets: generated, in the package, or the paper's, and whether their files are in the data folder."""
-    table = Table(title=f"Data sets; the data folder is {data_folder()}")
-    table.add_column("name", no_wrap=True)
-    for column in ("rows x columns", "labels", "where", "description"):
-        table.add_column(column)
-    for entry in CATALOGUE:
-        where = entry.origin if entry.origin != "file" else "data folder" if entry.at_hand else "not downloaded"
-        size = f"{entry.n_samples} x {entry.n_features}"
-        table.add_row(entry.name, size, ", ".join(entry.labels) or "–", where, entry.description)
-    Console().print(table)
 
 
 def main() -> None:

@@ -12,12 +12,13 @@ from rich.console import Console
 from ...files.manifest import is_unchanged, read_manifest
 from ...models.study import ROLES, Study
 from ...report import write_report
+from ...tables import read_table
 from ...tables.values import known_labels, labels
 from .files import write_report_file
 from .options import OUTPUT_PANEL
 from .results import read_results
 from .screen import say
-from .task import UsageError, check_can_write, check_column, command_line, read
+from .task import UsageError, check_can_write, check_column, check_file, command_line
 
 EXAMPLES = """
 Examples:
@@ -52,7 +53,8 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     needed = [source, folder / "figures.json", *(folder / f"{name}.npz" for name in views)]
     if target.exists() and any(target.samefile(one) for one in needed if one.exists()):
         raise UsageError(f"--to {target} is a file that the report is made from: choose another.")
-    rows = read(source)
+    check_file(source)
+    rows = read_table(source)
     if own and any(len(model.labels_) != len(rows.frame) for model in views.values()):
         raise UsageError(f"{source} is not the table that was clustered: pass that table as a second argument.")
     if id is not None:

@@ -24,7 +24,6 @@ from ...report.agreement import agreement
 from ...report.labelling import alternative_labelling, collapse
 from ...report.sentences import number
 from ...report.summary import describe_clusters
-from ...search.significance import Significance
 from ...tables import Recipe
 from .files import writing
 from .screen import say
@@ -40,16 +39,8 @@ def write_results(
 ) -> dict[str, Any]:
     """Write everything, and return the figures.
 
-    Parameters
-    ----------
-    task : Task
-    views : sequence of View
-    rejected : View, optional
-        The view at which the search stopped: it is only shown, as not significant.
-    stopped : str
-        Why there are no more views.
-    why : str, optional
-        Why these parameters, where the model does not hold the reason.
+    rejected is the view at which the search stopped, which is only shown, as not significant; stopped says why there
+    are no more views, and why says why these parameters, where the model does not hold the reason.
     """
     study, shown = task.study, [*views, *([] if rejected is None else [rejected])]
     names = [view_name(view.number) for view in views]
@@ -140,6 +131,7 @@ def _plain_figures(view: View, why: str | None) -> dict[str, Any]:
 def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, Any]:
     model, found = view.model, view.model.fitted_.certificate
     certificate = {} if found is None else asdict(found)
+    tested = {key: value for key, value in summary["significance"].items() if key != "reference"}
     return (
         {"name": view_name(view.number)}
         | _plain_figures(view, why)
@@ -151,7 +143,7 @@ def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, 
             "engine": model.engine_,
             "approximation_error": model.approximation_error_,
             "certificate": {key: number(v) if isinstance(v, float) else v for key, v in certificate.items()} or None,
-            "significance": None if view.significance is None else _significance(view.significance),
+            "significance": None if view.significance is None else tested,
             "badge": summary["headline"]["badge"],
             "verdict": summary["headline"]["verdict"],
             "advice": summary["headline"]["advice"],
@@ -161,17 +153,6 @@ def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, 
             "descriptions": [cluster["sentence"] for cluster in summary["clusters"]],
         }
     )
-
-
-def _significance(found: Significance) -> dict[str, Any]:
-    return {
-        "p_value": number(found.p_value),
-        "smallest_p": number(found.smallest_p),
-        "stability": number(found.stability),
-        "is_real": found.is_real,
-        "verdict": found.verdict,
-        "witnesses": [asdict(witness) for witness in found.witnesses],
-    }
 
 
 def _directions(name: str, model: KDAC) -> pd.DataFrame:

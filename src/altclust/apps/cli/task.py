@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from ...base.errors import InputError, sentence, short_repr
-from ...base.given_labels import label_codes
+from ...base.known import label_codes
 from ...files.atomic import can_write
 from ...files.manifest import is_unchanged, read_manifest
 from ...models.study import Study, read_study
@@ -43,21 +43,11 @@ class UsageError(InputError):
 
 @dataclass(frozen=True)
 class Task:
-    """A table that was read, and its output folder.
+    """A table that was read, and its output folder."""
 
-    Attributes
-    ----------
-    table : Table
-        As it was read.
-    study : Study
-        Its rows as numbers, and what is given.
-    out : Path
-        Folder, which need not exist yet.
-    """
-
-    table: Table
-    study: Study
-    out: Path
+    table: Table  # as it was read
+    study: Study  # its rows as numbers, and what is given
+    out: Path  # folder, which need not exist yet
 
 
 def as_json(content: dict[str, Any]) -> str:
@@ -74,16 +64,8 @@ def command_line(again: bool = False) -> str:
 def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = None, keep: str | None = None) -> Task:
     """Read the table, and refuse wrong input before anything is computed.
 
-    Parameters
-    ----------
-    options : TableOptions
-    out : Path
-    files : str
-        Pattern of the names of the files that will be written.
-    adds : str, optional
-        Pattern of the names of the columns that will be added.
-    keep : str, optional
-        The column with labels with which the result should agree.
+    files is a pattern of the names of the files that will be written, adds one of the columns that will be added, and
+    keep the column with labels with which the result should agree.
     """
     console.quiet = options.quiet
     for path in (options.table, options.given_file):
@@ -91,7 +73,7 @@ def prepare(options: TableOptions, out: Path, *, files: str, adds: str | None = 
     # a large table, or one whose labels come from another file, is not read in vain
     if options.given_file is not None or options.table.stat().st_size > QUICKLY_READ:
         check_folder(out, files, options)
-    table = read(options.table)
+    table = read_table(options.table)
     frame = table.frame
     kept, named = ([] if name is None else [name] for name in (keep, options.id))
     for option, names in (("given", options.given or []), ("id", named), ("keep", kept)):
@@ -134,12 +116,6 @@ def parsed_types(pairs: list[str]) -> dict[str, str]:
         if "=" not in pair:
             raise UsageError(f"--as {pair!r} names no type: write it as NAME=TYPE, such as zip=category.")
     return {name: kind for name, _, kind in (pair.rpartition("=") for pair in pairs)}
-
-
-def read(path: Path) -> Table:
-    """Read a table by its path."""
-    check_file(path)
-    return read_table(path)
 
 
 def check_file(path: Path | None) -> None:
@@ -210,7 +186,7 @@ def read_given_file(options: TableOptions, frame: pd.DataFrame) -> pd.DataFrame 
     """The columns of --given-file, with a row for each row of the table."""
     if options.given_file is None:
         return None
-    source = read(options.given_file)
+    source = read_table(options.given_file)
     other = source.frame
     if options.id is not None:
         check_column("id", options.id, other, options.given_file)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -97,7 +98,8 @@ def _show(tuning: Tuning, command: str, out: Path) -> None:
     for column in SHOWN:
         table.add_column(HEADS.get(column, column))
     for _, row in best.iterrows():
-        table.add_row(*(_cell(row[column]) for column in SHOWN))
+        cells = [row[column] for column in SHOWN]
+        table.add_row(*("–" if pd.isna(one) else f"{one:.3g}" if isinstance(one, float) else str(one) for one in cells))
     Console().print(table)
     for sentence in (
         tuning.reasons,
@@ -105,9 +107,3 @@ def _show(tuning: Tuning, command: str, out: Path) -> None:
         f"To use it: {command}",
     ):
         Console().print(sentence, markup=False, soft_wrap=True)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "–" if np.isnan(value) else f"{value:.3g}"
-    return str(value)

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from altclust.apps.web import charts
-from altclust.apps.web.colouring import choices, colouring
 from altclust.apps.web.escape import unique_names
 from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.session import Session
+from altclust.report.sentences import text
 
 MOST_LISTED = 200
+NEW = "new clusters"
+
+
+class Colouring(NamedTuple):
+    """What the colours of the plotted rows show, and the levels of the rows (−1 where unknown), or their numbers."""
+
+    name: str
+    codes: list[int]
+    levels: list[str]
+    numbers: np.ndarray | None = None
 
 
 @st.fragment
@@ -105,3 +115,24 @@ def split(summary: dict[str, Any], rows: np.ndarray) -> pd.DataFrame:
         for entry in legend
     ]
     return pd.DataFrame(counts).query("rows > 0")
+
+
+def choices(study: Exploration, summary: dict[str, Any]) -> list[str]:
+    """What rows can be coloured by: the new clusters first, what is known next, then the columns of the table."""
+    return [NEW, *(one["name"] for one in summary["given"]), *(text(name) for name in study.study.values.columns)]
+
+
+def colouring(study: Exploration, summary: dict[str, Any], place: int) -> Colouring:
+    """The colours by one of the `choices`, by its place."""
+    drawing, sides = summary["drawing"], [{"name": NEW, "legend": summary["legend"]}, *summary["given"]]
+    if place < len(sides):
+        side = sides[place]
+        levels = [entry["name"] for entry in side["legend"] if entry["code"] >= 0]
+        return Colouring(side["name"], drawing["codes"][place], levels)
+    rows = np.array(drawing["ids"]).astype(int)
+    cells = study.study.values.iloc[rows, place - len(sides)]
+    name = text(cells.name)
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        return Colouring(name, [], [], cells.to_numpy(dtype=float))
+    codes, levels = pd.factorize(cells, sort=True)
+    return Colouring(name, codes.tolist(), [text(level) for level in levels])

@@ -29,20 +29,10 @@ def scatter(
     *,
     given: bool = False,
 ) -> go.Figure:
-    """The plotted rows in the first two learnt directions, one trace per cluster.
+    """The plotted rows of a summary's drawing in the first two learnt directions, one trace per cluster.
 
-    Parameters
-    ----------
-    drawing : dict
-        Of a summary; its ids are row numbers.
-    codes : sequence of int
-        The cluster of each plotted row; −1 is unknown.
-    names : sequence of str
-        The names of the clusters.
-    chosen : collection of int
-        Rows to highlight; none if empty.
-    given : bool
-        Whether these are not the new clusters: known ones, or a column, have other colours and hollow marks.
+    codes are their clusters, −1 is unknown; chosen rows are highlighted; given clusters, or those of a column, have
+    other colours and hollow marks.
     """
     of, told = np.asarray(codes), hover_texts(drawing)
     figure = go.Figure()
@@ -54,17 +44,7 @@ def scatter(
 
 
 def gradient(drawing: dict[str, Any], numbers: np.ndarray, name: str, chosen: Collection[int] = ()) -> go.Figure:
-    """The same rows in the colours of a column of numbers; missing ones are grey.
-
-    Parameters
-    ----------
-    drawing : dict
-    numbers : array, shape (m,)
-        The value of each plotted row.
-    name : str
-        The name of the column.
-    chosen : collection of int
-    """
+    """The same rows in the colours of a column of numbers, shape (m,); missing ones are grey."""
     there, label = np.isfinite(numbers), for_plotly(name)
     told = [f"<b>{label}: {cell(v)}</b><br>{line}" for v, line in zip(numbers, hover_texts(drawing), strict=True)]
     figure = go.Figure()

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from ...report.effects import as_numbers
 from ...report.palette import ANY_PAGE, mark
 from ...report.positions import Positions, framed, positions, told
 from ...report.sentences import text
@@ -49,7 +50,7 @@ def column_charts(study: Exploration, summary: dict[str, Any]) -> list[ColumnCha
 
 def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
     """Two columns of numbers against each other, coloured by cluster; rows without both are left out."""
-    numbers = np.column_stack([_numbers(first), _numbers(second)])
+    numbers = np.column_stack([as_numbers(first), as_numbers(second)])
     there = np.isfinite(numbers).all(axis=1)
     places = positions(numbers[there])
     figure = go.Figure()
@@ -71,7 +72,7 @@ def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence
 
 def boxes(cells: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnChart:
     """One column of numbers, a box for each cluster."""
-    numbers = _numbers(cells)
+    numbers = as_numbers(cells)
     there = np.isfinite(numbers)
     values, far = framed(numbers[there])
     figure = go.Figure()
@@ -106,14 +107,6 @@ def shares(cells: pd.Series, levels: Sequence[str], codes: np.ndarray, names: Se
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [for_plotly(level) for level in shown]}
     figure = _small(figure, text(cells.name), "share of the cluster").update_layout(xaxis=ticks, yaxis_tickformat=".0%")
     return ColumnChart(figure, f"Bars: the share of each value of {text(cells.name)} in each new cluster.")
-
-
-def _numbers(cells: pd.Series) -> np.ndarray:
-    """The values as numbers; dates as nanoseconds since 1970, NaN where missing."""
-    if not pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return cells.to_numpy(dtype=float)
-    times = cells.to_numpy(dtype="datetime64[ns]")
-    return np.where(np.isnat(times), np.nan, times.astype(float))
 
 
 def _axis(cells: pd.Series, numbers: np.ndarray) -> Any:

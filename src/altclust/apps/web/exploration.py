@@ -8,13 +8,14 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from math import inf
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 
-from ...base.progress import Progress
+from ...base.progress import Callback, Progress
 from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
@@ -30,54 +31,25 @@ MANY_COLUMNS, MANY_CELLS = 100, 2_000_000  # above which a search may take minut
 
 @dataclass(frozen=True)
 class Choices:
-    """The choices of the user.
+    """The choices of the user."""
 
-    Attributes
-    ----------
-    given : tuple of str
-        Columns with known clusters.
-    keep : str or None
-        Column with labels with which the clusters should agree; not in a first view with nothing to differ from.
-    n_clusters : int or "auto"
-    encoder : TableEncoder
-        How the table is read.
-    """
-
-    given: tuple[str, ...] = ()
-    keep: str | None = None
+    given: tuple[str, ...] = ()  # columns with known clusters
+    keep: str | None = None  # with labels to agree with, but not in a first view with nothing to differ from
     n_clusters: int | str = "auto"
-    encoder: TableEncoder = field(default_factory=TableEncoder)
+    encoder: TableEncoder = field(default_factory=TableEncoder)  # how the table is read
 
 
 @dataclass(frozen=True, eq=False)
 class ShownView:
-    """One view that was found.
+    """One view that was found."""
 
-    Attributes
-    ----------
-    view : View
-        As it is shown.
-    searched : View
-        As the search found it: every refit starts there, so that the same choices always give the same view.
-    labels : int array, shape (n,)
-        The clusters, numbered as before the refit.
-    known : DataFrame or None
-        The clusterings that it differs from.
-    before : KDAC or None
-        The model before the last refit.
-    names : dict of int to str
-        The names that the user gave to clusters.
-    stopped : bool
-        Whether the search was stopped early.
-    """
-
-    view: View
-    searched: View
-    labels: np.ndarray
-    known: pd.DataFrame | None
-    before: KDAC | None = None
-    names: dict[int, str] = field(default_factory=dict)
-    stopped: bool = False
+    view: View  # as it is shown
+    searched: View  # as it was found: every refit starts there, so that the same choices always give the same view
+    labels: np.ndarray  # the clusters, numbered as before the refit
+    known: pd.DataFrame | None  # the clusterings that it differs from
+    before: KDAC | None = None  # the model before the last refit
+    names: dict[int, str] = field(default_factory=dict)  # the names that the user gave to clusters
+    stopped: bool = False  # whether the search was stopped early
 
     @property
     def model(self) -> KDAC:
@@ -169,8 +141,7 @@ class Exploration:
         if not self.views and before is not None and wanted in ("auto", before.n_clusters, *before.variants):
             view = before if wanted in ("auto", before.n_clusters) else before.variant(int(wanted))
             return ShownView(view, before, view.labels, known)
-        model = self.study.fit(KDAC(wanted, callback=job.update, random_state=0), known)
-        model.callback = None  # it refers to the job, which would be kept in memory
+        model = job.compute(fitted, self.study, KDAC(wanted, random_state=0), known, inf)
         view = View(len(self.views) + 1, model)
         model.take_number(view.number)
         if self.views and job.stopping:
@@ -184,20 +155,14 @@ class Exploration:
 
     def refit(self, shown: ShownView, novelty_weight: float, job: Job) -> ShownView:
         """The same view with another novelty weight; stopped with the best result so far once it takes long."""
-        first, start = _searched(shown, shown.view.n_clusters).model, time.monotonic()
-
-        def hurry(now: Progress) -> bool:
-            late = now.done >= FEW_ROUNDS and time.monotonic() - start > PATIENCE
-            return job.update(now) or late
-
+        first = _searched(shown, shown.view.n_clusters).model
         model = KDAC(
             settings=replace(
                 first.settings_, novelty_weight=novelty_weight, pull=None, subspace=None, init=first.components_.T
             ),
-            callback=hurry,
             random_state=0,
         )
-        self.study.fit(model, shown.known).callback = None
+        model = job.compute(fitted, self.study, model, shown.known, PATIENCE)
         model.take_number(shown.view.number)
         found = match_labels(np.asarray(model.labels_), shown.labels)
         return replace(shown, view=replace(shown.view, model=model), labels=found, before=shown.model)
@@ -205,9 +170,10 @@ class Exploration:
     def test(self, job: Job) -> ShownView | None:
         """The last view with its significance; None if that was stopped. The model, which the page uses, stays."""
         shown = self.views[-1]
-        view = replace(shown.view, model=copy(shown.model))
-        if self.study.tested(view.model, job.update) is None:
+        model = job.compute(tested, self.study, shown.model)
+        if model is None:
             return None
+        view = replace(shown.view, model=model)
         return replace(shown, view=view, searched=view if shown.searched is shown.view else shown.searched)
 
     def take(self, view: ShownView) -> None:
@@ -251,6 +217,41 @@ class Exploration:
             alternative=name(view.view.number) + (", not significant" if view is self.rejected else ""),
             cluster_names=dict(enumerate(view.cluster_names)),
         )
+
+
+class Hurry:
+    """A callback that passes progress on, and stops a fit after so many seconds and a few rounds.
+
+    Fitted models refer to their callback; one that comes from another process passes nothing on.
+    """
+
+    def __init__(self, update: Callback, patience: float) -> None:
+        self._update, self._until = update, time.monotonic() + patience
+
+    def __call__(self, now: Progress) -> bool:
+        """Whether to stop."""
+        return bool(self._update(now)) or (now.done >= FEW_ROUNDS and time.monotonic() > self._until)
+
+    def __reduce__(self) -> tuple[type[Hurry], tuple[Callback, float]]:
+        return Hurry, (_go_on, inf)
+
+
+def _go_on(now: Progress) -> bool:
+    return False
+
+
+def fitted(study: Study, model: KDAC, known: pd.DataFrame | None, patience: float, update: Callback) -> KDAC:
+    """The model, fitted; stopped with the best result so far after so many seconds and a few rounds."""
+    model.callback = Hurry(update, patience)
+    model = study.fit(model, known)
+    model.callback = None  # it refers to the job, which would be kept in memory
+    return model
+
+
+def tested(study: Study, model: KDAC, update: Callback) -> KDAC | None:
+    """A copy of the model with its significance; None if that was stopped."""
+    model = copy(model)
+    return None if study.tested(model, update) is None else model
 
 
 def _searched(shown: ShownView, n_clusters: int) -> View:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-UPLOADS = "/_stcore/upload_file/"
+from .streamlit_private import UPLOADS
+
 MEGABYTE = 1 << 20
 
 Scope = MutableMapping[str, Any]
@@ -27,43 +28,20 @@ Refusal = tuple[int, str]
 
 @dataclass(frozen=True)
 class GuardOptions:
-    """How much the page accepts.
+    """How much the page accepts."""
 
-    Attributes
-    ----------
-    files : int
-        Uploads of one visitor: the open table, its replacement, and one in between.
-    visitors : int
-        Uploads of full size that are kept at a time.
-    tabs : int
-        Tabs open at a time: each may hold a table in memory.
-    stalled : float
-        Seconds without a byte, after which an upload is given up.
-    """
-
-    files: int = 3
-    visitors: int = 10
-    tabs: int = 100
-    stalled: float = 60.0
+    files: int = 3  # uploads of one visitor: the open table, its replacement, and one in between
+    visitors: int = 10  # uploads of full size that are kept at a time
+    tabs: int = 100  # tabs open at a time: each may hold a table in memory
+    stalled: float = 60.0  # seconds without a byte, after which an upload is given up
 
 
 class Guard:
     """ASGI middleware: the application behind it sees only requests that are allowed.
 
-    Parameters
-    ----------
-    app : ASGI application
-    hosts : collection of str
-        Host names under which the page is served.
-    addresses : bool
-        Whether any IP address is allowed as well: no other site can have such a name.
-    upload_limit : int
-        Largest file, in megabytes.
-    files : callable
-        Returns the uploaded files that are kept: a dict of the visitor's id to the files by their ids.
-    inline : collection of str
-        Texts of the inline scripts of the page.
-    options : GuardOptions
+    hosts are the names under which the page is served; addresses allows any IP address as well: no other site can have
+    such a name. upload_limit is in megabytes. files returns the uploads that are kept: a dict of the visitor's id to
+    the files by their ids. inline are the texts of the inline scripts of the page.
     """
 
     def __init__(
@@ -201,14 +179,9 @@ def is_address(name: str) -> bool:
 
 
 def headers(inline: Collection[str] = ()) -> dict[str, str]:
-    """Security headers: no content from or to other hosts, and no frames of other sites.
-
-    Parameters
-    ----------
-    inline : collection of str
-        Texts of the inline scripts of the page.
-    """
-    scripts = " ".join(["'self'", *(f"'sha256-{_digest(text)}'" for text in inline)])
+    """Security headers: no content from or to other hosts, and no frames of other sites."""
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in digests)])
     policy = {
         "default-src": "'self'",
         "script-src": scripts,
@@ -228,10 +201,6 @@ def headers(inline: Collection[str] = ()) -> dict[str, str]:
         "referrer-policy": "no-referrer",
         "cross-origin-resource-policy": "same-origin",
     }
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def inline_scripts(page: Path) -> list[str]:

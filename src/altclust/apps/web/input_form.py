@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,8 +11,8 @@ from altclust.apps.web.escape import paragraph
 from altclust.apps.web.exploration import Choices
 from altclust.apps.web.serve import TABLE
 from altclust.apps.web.session import Session
-from altclust.apps.web.uploads import EXAMPLES, example_table, open_table
-from altclust.tables import FORMATS
+from altclust.apps.web.uploads import EXAMPLES, PAGE, example_table
+from altclust.tables import FORMATS, read_table
 
 NAMED, UPLOAD, EXAMPLE = "Your file", "Upload", "An example"
 AUTO = "automatic"
@@ -49,7 +48,7 @@ def _choose_table(session: Session) -> None:
         "Source", options, default=options[0], required=True, label_visibility="collapsed", key="place"
     )
     if place == NAMED and path:
-        session.open(("file", path), lambda: open_table(Path(path)))
+        session.open(("file", path), lambda: read_table(path, limits=PAGE))
     elif place == EXAMPLE:
         name = st.selectbox("Example", list(EXAMPLES), key="example")
         session.open(("example", name), lambda: example_table(name))
@@ -63,7 +62,7 @@ def _choose_table(session: Session) -> None:
             st.caption("The table is kept in memory only, on the computer that runs altclust.")
             session.open(None, lambda: None)
         else:
-            session.open(("upload", upload.file_id), lambda: open_table(upload, upload.name))
+            session.open(("upload", upload.file_id), lambda: read_table(upload, upload.name, PAGE))
     if session.table is not None:
         rows, columns = session.table.frame.shape
         st.html(paragraph(f"{session.table.name}: {rows:,} rows, {columns:,} columns."))

@@ -1,4 +1,4 @@
-"""Background jobs that report progress and can be stopped, and the thread pool that runs them."""
+"""Background jobs that report progress and can be stopped, and the pool of threads and processes that runs them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from typing import Any
 
 from ...base.errors import InputError
 from ...base.progress import Progress
+from ...models.worker import Ended, Worker
 
 FORGOTTEN = 120.0  # seconds without a request, after which a job stops; hidden tabs ask once a minute
 WORKERS = 2
 MOST_WAITING = 20
+MOST_EACH = 4  # of them of one visitor, in all tabs
 
 log = logging.getLogger(__name__)
 
@@ -25,18 +27,20 @@ WAITING = Progress("waiting", 0, 1)
 
 
 class Job:
-    """One task that runs in another thread.
+    """One task that runs in another thread, and calls `compute` for what takes long.
 
     Parameters
     ----------
     task : callable
-        Called with the job; its return value becomes `result`. It passes `update` to the fit.
+        Called with the job; its return value becomes `result`.
     stage : {"search", "fit", "test"}
         The first stage.
     long : bool
         Whether it may take minutes: such jobs never use all threads.
     aside : bool
         Whether it runs beside the work of its visitor: nobody waits for it, so that it does not count in the queue.
+    visitor : str
+        Whose it is.
     patience : float
         Seconds without `look` after which the job stops itself.
 
@@ -47,6 +51,8 @@ class Job:
     error : str
         Why there is no result; empty if there was no error.
     progress : Progress
+    worker : Worker or None
+        The process that computes; None: this one.
     """
 
     def __init__(
@@ -55,9 +61,11 @@ class Job:
         stage: str = "search",
         long: bool = False,
         aside: bool = False,
+        visitor: str = "",
         patience: float = FORGOTTEN,
     ) -> None:
-        self.long, self.aside = long, aside
+        self.long, self.aside, self.visitor = long, aside, visitor
+        self.worker: Worker | None = None
         self.result: Any = None
         self.error = ""
         self.progress = WAITING
@@ -96,6 +104,12 @@ class Job:
         self.progress = now
         return self.stopping
 
+    def compute(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function with these arguments and `update`, in a process of its own if the pool has them."""
+        if self.worker is None:
+            return function(*args, self.update)
+        return self.worker.ask(function, *args, progress=self.update)
+
     @property
     def left(self) -> float:
         """About how many seconds the rest of this stage takes; NaN before its first step was seen."""
@@ -111,7 +125,7 @@ class Job:
                 self.result = self._task(self)
         except InputError as error:
             self.error = str(error)
-        except MemoryError:
+        except (MemoryError, Ended):  # a process that ended was most likely killed by the system
             self.error = "There is not enough memory for this table: use fewer columns or rows."
         except BaseException:  # also those that would end the thread, which all visitors share
             log.exception("A job of the page failed.")
@@ -129,14 +143,22 @@ class Pool:
     ----------
     workers : int
         Number of threads.
-    most_waiting : int
-        Largest number of waiting jobs.
+    most_waiting, most_each : int
+        Largest number of waiting jobs, in all and of one visitor.
+    processes : bool
+        Whether every thread has a process that computes for it: threads of one process would slow each other down.
     """
 
-    def __init__(self, workers: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
+    def __init__(
+        self,
+        workers: int = WORKERS,
+        most_waiting: int = MOST_WAITING,
+        most_each: int = MOST_EACH,
+        processes: bool = False,
+    ) -> None:
         self._waiting: deque[Job] = deque()
         self._change = threading.Condition()
-        self._most = most_waiting
+        self._most, self._most_each, self._processes = most_waiting, most_each, processes
         self._free_for_long = max(1, workers - 1)
         for _ in range(workers):  # daemons, so that the program can end during a job
             threading.Thread(target=self._work, daemon=True).start()
@@ -147,6 +169,8 @@ class Pool:
             alike = [waiting for waiting in self._waiting if waiting.aside == job.aside and not waiting.stopping]
             if len(alike) >= self._most:
                 raise InputError(f"{self._most} searches are already waiting: try again in a minute.")
+            if job.visitor and sum(waiting.visitor == job.visitor for waiting in alike) >= self._most_each:
+                raise InputError(f"{self._most_each} searches of your tabs are already waiting: cancel one, or wait.")
             self._waiting.append(job)
             self._change.notify_all()
         return job
@@ -168,11 +192,15 @@ class Pool:
         return None
 
     def _work(self) -> None:
+        worker = Worker(threads=1) if self._processes else None
+        if worker is not None:
+            worker.start()  # its imports take a second, which nobody waits for now
         while True:
             with self._change:
                 while (job := self._next()) is None:
                     self._change.wait()
                 self._free_for_long -= job.long
+            job.worker = worker
             with suppress(BaseException):  # the job has recorded it; the thread must go on
                 job.run()
             with self._change:
@@ -184,4 +212,4 @@ class Pool:
 @cache
 def shared_pool() -> Pool:
     """The pool of all visitors; not in Streamlit's cache, which any visitor can clear."""
-    return Pool()
+    return Pool(processes=True)

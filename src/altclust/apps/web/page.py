@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from altclust.apps.web.escape import for_markdown
 from altclust.apps.web.exploration import Exploration
@@ -13,6 +12,7 @@ from altclust.apps.web.preview import choose_reading
 from altclust.apps.web.progress_view import show_progress
 from altclust.apps.web.results_view import show
 from altclust.apps.web.session import Session
+from altclust.apps.web.streamlit_private import session_id, visitor
 from altclust.apps.web.visits import VISITORS
 
 TOP = (
@@ -28,8 +28,9 @@ def main() -> None:
     """Lay the page out."""
     st.set_page_config(page_title="altclust: alternative clustering", layout="wide")
     session: Session = st.session_state.setdefault("session", Session())
-    if (visit := get_script_run_ctx()) is not None:
-        VISITORS.note(visit.session_id, session)
+    session.visitor = visitor()
+    if (visit := session_id()) is not None:
+        VISITORS.note(visit, session)
     session.finish(shared_pool())
     st.html(TOP)
     choices, pressed = choose(session)

@@ -18,16 +18,11 @@ from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.progress_view import show_aside
 from altclust.apps.web.session import Session
-from altclust.report.null_chart import LABEL, null_chart
+from altclust.report.charts import NULL_LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
-TONES: dict[str, Any] = {
-    "clear": "green",
-    "first": "green",
-    "chance": "red",
-    "unstable": "red",
-}  # of the verdict; orange for all others
+TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red", "unstable": "red"}  # others are orange
 NOTHING_MORE = "Nothing more that is significant."
 STEPS = {
     "test": "Finds the view again in halves of the rows, and tests it in the other halves.",
@@ -39,11 +34,14 @@ PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
 def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> None:
     """Show the views that were found."""
     summary = study.summary(view)
+    headline, testing = summary["headline"], session.is_testing(view)
     with st.container(horizontal=True, vertical_alignment="center"):
         _choose_view(session, study)
-        _verdict(session, view, summary)
+        if testing:
+            st.badge("Testing significance", color="blue")
+        else:
+            st.badge(headline["badge"], color=TONES.get(headline["tone"], "orange"))
         _say_what_is_next(session, pool, study)
-    headline, testing = summary["headline"], session.is_testing(view)
     st.html(paragraph(headline["found" if testing else "sentence"], "1.1rem"))
     if not testing:
         st.html(paragraph(headline["advice"]))
@@ -54,14 +52,6 @@ def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> N
     _tune(session, pool, study, view)
     _explain(session, study, view, summary)
     _download(study)
-
-
-def _verdict(session: Session, view: ShownView, summary: dict[str, Any]) -> None:
-    """The verdict in a few words, beside the sentence that it is about."""
-    if session.is_testing(view):
-        st.badge("Testing significance", color="blue")
-    else:
-        st.badge(summary["headline"]["badge"], color=TONES.get(summary["headline"]["tone"], "orange"))
 
 
 def _choose_view(session: Session, study: Exploration) -> None:
@@ -125,7 +115,7 @@ def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> 
                 required=True,
                 help="The same view with fewer or more clusters, which are nearly as clear.",
                 disabled=session.job is not None,
-                on_change=partial(_switch, session, pool, study, view, key),
+                on_change=partial(_change, session, pool, view, key, lambda k, _: study.with_clusters(view, int(k))),
                 key=key,
             )
         key = f"weight-{session.place}-{view.view.n_clusters}-{study.number}-{session.dropped}"
@@ -136,7 +126,7 @@ def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> 
             format_func=lambda weight: ENDS.get(weight, f"{weight:g}"),
             help="Penalty for overlap with the known clusters: 0 asks for clear clusters only, 100 for new ones.",
             disabled=session.job is not None or view.known is None,
-            on_change=partial(_refit, session, pool, study, view, key),
+            on_change=partial(_change, session, pool, view, key, lambda weight, job: study.refit(view, weight, job)),
             key=key,
         )
         if view is not study.views[-1]:
@@ -157,8 +147,12 @@ def _tune(session: Session, pool: Pool, study: Exploration, view: ShownView) -> 
                 **_difference(view.model.overlap_, before and before.overlap_, "inverse"),
                 help="Normalised mutual information with the known clusters: 0 is independent, 1 is the same.",
             )
-    with significance:
-        _show_significance(view)
+    found = view.view.significance
+    if found is not None:
+        significance.html(paragraph(str(found)))
+        drawn = null_chart(found.reference, found.score, alone=True)
+        if drawn:
+            significance.html(image(drawn, NULL_LABEL, "15rem"))
 
 
 def _difference(now: float, before: float | None, colour: str) -> dict[str, Any]:
@@ -171,32 +165,15 @@ def _difference(now: float, before: float | None, colour: str) -> dict[str, Any]
     return {"delta": shown, "delta_color": colour}
 
 
-def _refit(session: Session, pool: Pool, study: Exploration, view: ShownView, key: str) -> None:
-    weight = float(st.session_state[key])
-    _change(session, pool, view, lambda job: study.refit(view, weight, job))
-
-
-def _switch(session: Session, pool: Pool, study: Exploration, view: ShownView, key: str) -> None:
-    number = int(st.session_state[key])
-    _change(session, pool, view, lambda job: study.with_clusters(view, number))
-
-
-def _change(session: Session, pool: Pool, view: ShownView, task: Callable[[Job], ShownView]) -> None:
+def _change(session: Session, pool: Pool, view: ShownView, key: str, task: Callable[[float, Job], ShownView]) -> None:
+    """Replace the view by what a task makes of it with the value that was chosen."""
+    value = float(st.session_state[key])
     if session.view is not view:  # another table or view was opened meanwhile
         return
-    session.change(pool, task)
+    session.change(pool, lambda job: task(value, job))
     if session.job is not None:
         session.job.wait(PATIENCE)
         session.finish(pool)
-
-
-def _show_significance(view: ShownView) -> None:
-    found = view.view.significance
-    if found is not None:
-        st.html(paragraph(str(found)))
-        drawn = null_chart(found.reference, found.score, alone=True)
-        if drawn:
-            st.html(image(drawn, LABEL, "15rem"))
 
 
 def _explain(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import sys
 import threading
 import warnings
 import webbrowser
-from collections.abc import AsyncIterator, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from ipaddress import ip_address
@@ -21,6 +21,7 @@ from typing import Any
 from ...base.errors import InputError
 from ...base.extras import needed_by
 from ...report.palette import ACCENTS
+from . import streamlit_private
 
 TABLE = "ALTCLUST_EXPLORE"  # environment variable with the path of the table
 FIRST_PORT, LAST_PORT = 8501, 8599
@@ -33,6 +34,7 @@ def require_parts() -> None:
     with needed_by("`altclust explore`"):
         for part in ("streamlit", "plotly"):
             import_module(part)
+    streamlit_private.require_version()
 
 
 def free_port(host: str) -> int:
@@ -138,7 +140,6 @@ def serve(
     """Serve the page until Ctrl-C."""
     import streamlit as st
     from starlette.middleware import Middleware
-    from streamlit.file_util import get_static_dir
 
     from .guard import Guard, inline_scripts
 
@@ -152,8 +153,8 @@ def serve(
         hosts=names(host, other_names),
         addresses=not is_local(host),
         upload_limit=upload_limit,
-        files=_uploads,
-        inline=inline_scripts(Path(get_static_dir()) / "index.html"),
+        files=streamlit_private.uploads,
+        inline=inline_scripts(streamlit_private.start_page()),
     )
 
     @asynccontextmanager
@@ -175,16 +176,7 @@ def serve(
         page.run(config=options(host, port, upload_limit))
 
 
-def _uploads() -> MutableMapping[str, Any]:
-    """The uploaded files of all visitors."""
-    from streamlit.runtime import get_instance
-
-    return getattr(get_instance().uploaded_file_mgr, "file_storage", {})
-
-
 async def _keep_order() -> None:
-    from streamlit.runtime import get_instance
-
     from .visits import VISITORS
 
-    await VISITORS.keep_order(get_instance(), _uploads)
+    await VISITORS.keep_order(streamlit_private.runtime(), streamlit_private.uploads)

@@ -20,6 +20,8 @@ class Session:
 
     Attributes
     ----------
+    visitor : str
+        Whose tab it is.
     source : object
         Identifies the open table.
     table : Table or None
@@ -47,6 +49,7 @@ class Session:
         Number of jobs that were cancelled or refused; a new number resets the slider.
     """
 
+    visitor: str = ""
     source: Any = None
     table: Table | None = None
     guess: list[str] = field(default_factory=list)
@@ -106,13 +109,13 @@ class Session:
         """Start the search for the first view, which is shown once it is found; then go on."""
         if self.study is not None:
             study.found_before = self.study.automatic(study)
-        self._start(pool, study, Job(study.find, long=study.large))
+        self._start(pool, study, Job(study.find, long=study.large, visitor=self.visitor))
 
     def change(self, pool: Pool, task: Callable[[Job], ShownView]) -> None:
         """Start a job that replaces the view that is shown; views after it depend on it, and are found again."""
         if self.study is not None:
             self.drop_aside()
-            self._start(pool, self.study, Job(task, "fit", long=self.study.large))
+            self._start(pool, self.study, Job(task, "fit", long=self.study.large, visitor=self.visitor))
 
     def go_on(self, pool: Pool) -> None:
         """Test the last view, or search for the next one if it is significant, beside everything else."""
@@ -122,7 +125,7 @@ class Session:
         stage = self.study.to_do
         with suppress(InputError):  # too many are waiting: the button remains
             task = self.study.test if stage == "test" else self.study.find
-            self.aside = pool.submit(Job(task, stage, long=True, aside=True))
+            self.aside = pool.submit(Job(task, stage, long=True, aside=True, visitor=self.visitor))
 
     def is_testing(self, view: ShownView) -> bool:
         """Whether this view is being tested."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn import datasets as known_sets
 
 from ... import datasets
-from ...tables import Limits, Table, read_table
+from ...tables import Limits, Table
 from ...tables.values import is_text, labels
 
 PAGE = Limits(2_000_000, 20_000, 2e9, 120, "the page", "use `altclust find`, or a part of the table")
@@ -24,27 +24,15 @@ TELLING = re.compile(
 )
 
 
-def open_table(source: Path | str | BinaryIO, name: str | None = None, limits: Limits = PAGE) -> Table:
-    """Read a table, and refuse one that is too large for the page, if possible before it is expanded."""
-    return read_table(source, name, limits)
-
-
 def guess_given(frame: pd.DataFrame) -> list[str]:
     """The column that is probably a known clustering: by its name, or the first text column with few values."""
-    few = [name for name in frame.columns[:LOOKED_AT] if _is_shared(frame[name])]
+    values = {name: labels(frame[name]).dropna().unique() for name in frame.columns[:LOOKED_AT]}
+    few = [name for name, found in values.items() if 2 <= len(found) <= min(MOST_LEVELS, len(frame) // 4)]
     named = [name for name in few if TELLING.fullmatch(name.strip())]
-    text = [name for name in few if is_text(frame[name]) and _has_words(frame[name])]
-    return (named + text)[:1]
-
-
-def _is_shared(column: pd.Series) -> bool:
-    """Whether the column has few values, each in many rows."""
-    return 2 <= labels(column).nunique() <= min(MOST_LEVELS, len(column) // 4)
-
-
-def _has_words(column: pd.Series) -> bool:
-    """Whether some value is not a number: all cells of a CSV are text."""
-    return bool(pd.to_numeric(pd.Series(labels(column).dropna().unique()), errors="coerce").isna().any())
+    words = [
+        name for name in few if is_text(frame[name]) and np.isnan(pd.to_numeric(values[name], errors="coerce")).any()
+    ]
+    return (named + words)[:1]
 
 
 def _generated(data: Any) -> pd.DataFrame:

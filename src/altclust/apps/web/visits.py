@@ -19,21 +19,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class VisitOptions:
-    """How long a visitor is waited for.
+    """How long a visitor is waited for."""
 
-    Attributes
-    ----------
-    every : float
-        Seconds between checks.
-    away : float
-        Seconds without a connection, after which a search stops; browsers reconnect within a few.
-    gone : float
-        Seconds after which all data is deleted; Streamlit does so at 120, but keeps it in memory.
-    """
-
-    every: float = 5.0
-    away: float = 30.0
-    gone: float = 100.0
+    every: float = 5.0  # seconds between checks
+    away: float = 30.0  # seconds without a connection, after which a search stops; browsers reconnect within a few
+    gone: float = 100.0  # seconds after which all data is deleted; Streamlit does so at 120, but keeps it in memory
 
 
 class Runtime(Protocol):
@@ -61,13 +51,7 @@ class Visits:
     def look(self, runtime: Runtime, more: Iterable[str] = (), now: float | None = None) -> int:
         """Stop the searches of disconnected visitors and delete the data of those who left; returns their number.
 
-        Parameters
-        ----------
-        runtime : Runtime
-        more : iterable of str
-            Other visitors with uploaded files.
-        now : float, optional
-            Seconds of a monotonic clock.
+        more are other visitors with uploaded files, now the seconds of a monotonic clock.
         """
         now = time.monotonic() if now is None else now
         known = {*self._sessions, *more}

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.backend import Array
 from ..kernels import Gaussian
 from ..linalg.eigen import leading_eigenvectors
-from ..problem import Embedding, Gamma, no_columns, tall_weights
+from ..problem import Embedding, Gamma, KernelEngine
 
 
 @dataclass
@@ -23,7 +23,7 @@ class _Memory:
     spare: dict[str, Array] = field(default_factory=dict)
 
 
-class DenseEngine:
+class DenseEngine(KernelEngine):
     """K(XW) as one matrix, for centred rows X (n, d) and centred indicators (n, c) of what is given.
 
     K of the last W and Ψ of the last W and γ are cached: a line search computes the value at a point, and the solver
@@ -34,8 +34,7 @@ class DenseEngine:
     def __init__(self, X: Array, kernel: Gaussian, given: Array | None = None) -> None:
         self.X = X
         self.kernel = kernel
-        self.keep: tuple[Array, Array] | None = None
-        self.given = no_columns(X) if given is None else given
+        self.given = np.zeros((len(X), 0)) if given is None else given
         self._memory = _Memory()
 
     def beside(self, given: Array) -> DenseEngine:
@@ -43,10 +42,6 @@ class DenseEngine:
         other = copy(self)
         other.given = given
         return other
-
-    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
-        """γ for this U and these D."""
-        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _buffer(self, name: str) -> Array:
         """An n x n array to overwrite."""
@@ -63,7 +58,6 @@ class DenseEngine:
         return last[1]
 
     def degrees(self, W: Array) -> Array:
-        """K 1, shape (n,)."""
         return np.sum(self._gram(W), axis=1)
 
     def value(self, W: Array, gamma: Gamma) -> float:

@@ -10,10 +10,10 @@ from ...base.backend import Array
 from ..embedding import NOISE
 from ..kernel_family import Kernel, betas
 from ..linalg.eigen import leading_eigenvectors
-from ..problem import Embedding, Gamma, no_columns, tall_weights
+from ..problem import Embedding, Gamma, KernelEngine
 
 
-class FamilyEngine:
+class FamilyEngine(KernelEngine):
     """Sums over all pairs of centred rows X (n, d) with f(β), f′ and f″, see `altclust.core.kernel_family`.
 
     A kernel without positive values has no degrees: they count as 1, and U are eigenvectors of HKH.
@@ -22,16 +22,11 @@ class FamilyEngine:
     def __init__(self, X: Array, kernel: Kernel, given: Array | None = None) -> None:
         self.X = X
         self.kernel = kernel
-        self.keep: tuple[Array, Array] | None = None
-        self.given = no_columns(self.X) if given is None else given
+        self.given = np.zeros((len(X), 0)) if given is None else given
         self.widths = kernel.widths(self.X)
         inverse = None if self.widths is None else 1 / self.widths
         self._scale: Array | float = 1.0 if inverse is None else inverse[:, None] * inverse
         self._last: tuple[Array, Array] | None = None
-
-    def weigh(self, embedding: Embedding, degrees: Array, novelty_weight: float) -> Gamma:
-        """γ for this U and these D."""
-        return tall_weights(embedding, self.given, degrees, novelty_weight, self.keep)
 
     def _betas(self, W: Array) -> Array:
         """β of all pairs, divided by local widths; that of the last W is kept."""
@@ -53,15 +48,12 @@ class FamilyEngine:
         return self.kernel.value(self._betas(W)).sum(axis=1) if self.kernel.normalised else np.ones(len(self.X))
 
     def value(self, W: Array, gamma: Gamma) -> float:
-        """Σ γ_ij f(β_ij)."""
         return float(self._weighted(W, gamma, 0).sum())
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij f(β_ij) and Φ(W) W."""
         return self.value(W, gamma), self._form(self._weighted(W, gamma, 1), self.X @ W)
 
     def value_and_phi(self, W: Array, gamma: Gamma) -> tuple[float, Array]:
-        """Σ γ_ij f(β_ij) and Φ(W)."""
         phi = self._form(self._weighted(W, gamma, 1), self.X)
         return self.value(W, gamma), (phi + phi.T) / 2
 

@@ -9,12 +9,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ...base.backend import Array
+from ...core.initialization import spectral_start
+from ...core.problem import KernelObjective
 from ...core.solvers import ISM, Solution
 from ...report.palette import COLOURS
 from ..configs import SETS, load_task
 from ..section import Section
 from .canvas import number, panels, publish
-from .problems import paper_problem
 
 DRAWN = 30
 ITERATIONS = 150  # of which the first are drawn; enough to distinguish slow convergence from none
@@ -37,12 +38,14 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
     figure, axes = panels(3, len(names), (2.3 * len(names), 7.4), sharex=True)
     figures: dict[str, Any] = {}
     for column, name in enumerate(names):
-        stated = paper_problem(load_task(name))
-        objective = stated.first_objective()
+        problem, engine = load_task(name).problem()
+        start = spectral_start(problem, engine)
+        W = start.vectors[:, : problem.n_components]
+        objective = KernelObjective(engine, engine.weigh(start.embedding, engine.degrees(W), problem.novelty_weight))
         figures[name] = {}
         for which, solver in SOLVERS.items():
             with threadpool_limits(1):
-                solution = solver(objective, stated.W)
+                solution = solver(objective, W)
             figures[name][which] = _summary(solution)
             _draw(axes[:, column], solution.history[: DRAWN + 1], which)
         axes[0, column].set_title(name, fontsize=12)

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ...core.alternation import solve
 from ...core.certificate import eigengap
+from ...core.initialization import spectral_start
 from ...core.metrics import nmi, overlap
 from ...core.solvers import SOLVERS, Status
 from ...report.palette import COLOURS
@@ -22,7 +23,6 @@ from ...search.heuristics import median_distance
 from ..configs import Task, load_task
 from ..section import Section
 from .canvas import number, panels, publish
-from .problems import paper_problem
 
 NAMES = ("SG", "LG", "Moon", "MoonN", "Flower", "Faces")  # a fit of WebKB takes more than a minute at small σ
 WIDTHS = 2.0 ** np.arange(-5, 5)  # σ relative to the median distance
@@ -70,9 +70,10 @@ def fit(task: Task) -> Point:
     Not `KDAC.certificate_`, because its Hessian would cost more than the fits.
     """
     with threadpool_limits(1):
-        problem, engine, start = stated = paper_problem(task)
-        rng = np.random.default_rng(0)
-        result = solve(problem, engine, SOLVERS["ism"](), stated.W, start.embedding, max_iter=ROUNDS, rng=rng)
+        problem, engine = task.problem()
+        start, rng = spectral_start(problem, engine), np.random.default_rng(0)
+        W = start.vectors[:, : problem.n_components]
+        result = solve(problem, engine, SOLVERS["ism"](), W, start.embedding, max_iter=ROUNDS, rng=rng)
         phi = engine.value_and_phi(result.W, result.gamma)[1]
         right = engine.fourth_moment(result.W, result.gamma) / task.sigma**2
         left = task.sigma**2 * eigengap(phi, result.W)

@@ -97,7 +97,7 @@ LARGE = """
 from pathlib import Path
 from altclust import KDAC
 from altclust.core.metrics import nmi
-from tests.models.test_sparse import texts
+from tests.models.test_sparse_rows import texts
 X, given, hidden = texts(4000, 20000, words=100)
 model = KDAC(2, sigma=3.0, n_components=1, random_state=0).fit(X, given)
 assert (model.predict(X) == model.labels_).mean() > 0.99

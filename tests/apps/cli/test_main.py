@@ -99,7 +99,7 @@ def test_find_writes_labels_figures_and_a_report(folder, altclust):
     figures = only_view(folder / "views")
     assert figures["overlap"] < 0.05
     assert next(iter(figures["feature_weights"])) == "visits"
-    assert set(figures["significance"]) == {"p_value", "smallest_p", "stability", "is_real", "verdict", "witnesses"}
+    assert {"p_value", "smallest_p", "stability", "is_real", "verdict", "witnesses"} < set(figures["significance"])
     assert figures["significance"]["p_value"] <= 0.05
     assert figures["significance"]["witnesses"] == []  # what was dropped appears nowhere
     assert "truth" not in done.stdout

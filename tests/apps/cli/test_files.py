@@ -16,7 +16,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-from tests.apps.cli.test_cli import MANIFEST, RESULTS, altclust, folder, names, words  # noqa: F401
+from tests.apps.cli.test_main import MANIFEST, RESULTS, altclust, folder, names, words  # noqa: F401
 
 from altclust.files.folder_lock import NAME as LOCK
 from altclust.files.folder_lock import only_run_in

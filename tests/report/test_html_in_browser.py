@@ -210,7 +210,7 @@ def test_it_prints(open_page, report):
 @pytest.mark.parametrize("width", [1440, pytest.param(375, marks=pytest.mark.slow)])
 def test_a_comparison_is_readable(open_page, data, tmp_path, width):
     found = compare(data.X, data.given, methods=["Residual", "Orth-1", "CIB"], n_clusters=2)
-    page_of = render_comparison(found.table, found.labels, found.agreement, data.X[:, :2], name="<b>moons</b>")
+    page_of = render_comparison(found, data.X[:, :2], name="<b>moons</b>")
     (tmp_path / "comparison.html").write_text(page_of, encoding="utf-8")
     page = open_page(tmp_path / "comparison.html", width)
     picture(page, f"comparison_{width}")
