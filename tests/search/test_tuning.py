@@ -24,7 +24,6 @@ COLUMNS = {
     "smallest",
     "quality",
     "cost",
-    "inequality",
     "contrast",
     "mixture",
     "evenness",
@@ -213,7 +212,7 @@ def test_directions_come_back_in_the_columns_of_the_table():
         ({"n_clusters": 0}, "n_clusters=0 must be a whole number of at least 1"),
         ({"n_components": 2.5}, "n_components=2.5 must be a whole number"),
         ({"novelty_weight": -1}, "novelty_weight=-1 must lie between 0 and 1e9"),
-        ({"rule": "paper", "subtract_given": True}, "subtract_given=True needs a given clustering"),
+        ({"given": None, "subtract_given": True}, "subtract_given=True needs a given clustering"),
         ({"n_clusters": N}, "leaves nothing to search for"),
     ],
 )

@@ -77,9 +77,12 @@ class Obvious:
 
 
 def few_valued(
-    X: Array, names: Sequence[str] | None = None, originals: pd.DataFrame | None = None
-) -> pd.DataFrame | None:
-    """The columns with fewer than ten values, or one value in over a quarter of the rows; None if there are none.
+    X: Array,
+    names: Sequence[str] | None = None,
+    originals: pd.DataFrame | None = None,
+    aside: Iterable[Obvious] = (),
+) -> pd.DataFrame:
+    """The columns with fewer than ten values, or one value in over a quarter of the rows, without those left aside.
 
     Those that `originals` has under the same name are taken from there, however many values they have here.
     """
@@ -87,7 +90,8 @@ def few_valued(
     found = {column_name(names, j): X[:, j] for j in places}
     if originals is not None:
         found |= {str(name): cells.to_numpy() for name, cells in originals.items()}
-    return pd.DataFrame(found) if found else None
+    left = {column for one in aside for column in one.columns}
+    return pd.DataFrame({name: cells for name, cells in found.items() if name not in left}, index=range(len(X)))
 
 
 def _has_few_values(X: Array) -> np.ndarray:

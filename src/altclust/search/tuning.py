@@ -187,21 +187,21 @@ def search_parameters(
         trials = _trials(spec, found, seed, n_jobs, callback)
         table = rank(spec, trials, seed)
         first = int(table["score"].argmax()) if fixed.n_clusters else factor(spec, trials, table, seed)
-    rule = None
+    told = aside
     if not fixed.keep_obvious:
-        before = None if originals is None else originals.iloc[rows]
-        rule = _obvious(trials[first].labels, X[rows], spec.given, names, before, aside)
-    if rule is not None and (fixed.subspace is None or aside):
-        told = {column for one in (*aside, rule) for column in one.columns}
-        rest = [j for j in range(X.shape[1]) if column_name(names, j) not in told]
-        if rest and np.ptp(X[rows][:, rest], axis=0).any():
-            without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
-            again = search_parameters(
-                without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=(*aside, rule)
-            )
-            others = {k: _in_columns(one, across) for k, one in again.variants.items()}
-            settings = _in_columns(again.settings, across)
-            return replace(again, settings=settings, variants=others, rows=order[again.rows])
+        few = few_valued(X[rows], names, None if originals is None else originals.iloc[rows], aside)
+        beside = as_they_were(X[rows], names, None)
+        if rules := _obvious(trials[first : first + 1], few, spec.given, beside):
+            told = (*aside, *(rules | _obvious(trials, few, spec.given, beside)).values())
+    rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in told)]
+    if told != aside and (fixed.subspace is None or aside) and np.ptp(X[rows][:, rest], axis=0).any():
+        without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
+        again = search_parameters(
+            without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=told
+        )
+        others = {k: _in_columns(one, across) for k, one in again.variants.items()}
+        settings = _in_columns(again.settings, across)
+        return replace(again, settings=settings, variants=others, rows=order[again.rows])
     places = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
@@ -220,26 +220,18 @@ def search_parameters(
         trials,
         trials[first].source,
         {k: settings_of(i) for k, i in places.items()},
-        aside if rule is None else (*aside, rule),
+        told,
     )
 
 
 def _obvious(
-    labels: np.ndarray,
-    X: Array,
-    given: Given,
-    names: list[str],
-    originals: pd.DataFrame | None,
-    aside: tuple[Obvious, ...],
-) -> Obvious | None:
-    """The rule by which columns with few values reproduce clusters, without those left aside."""
-    few = few_valued(X, names, originals)
-    if few is not None:
-        few = few.drop(columns=[column for one in aside for column in one.columns], errors="ignore")
-    if few is None or not few.shape[1]:
-        return None
-    rule = reproduced_by(labels, few, cuts=False, given=given, beside=as_they_were(X, names, None))
-    return rule if rule is not None and rule.few_valued else None
+    trials: list[Trial], few: pd.DataFrame, given: Given, beside: pd.DataFrame
+) -> dict[tuple[str, ...], Obvious]:
+    """The rules by which columns with few values reproduce trials, by these columns."""
+    if not few.shape[1]:
+        return {}
+    rules = [reproduced_by(trial.labels, few, cuts=False, given=given, beside=beside) for trial in trials]
+    return {rule.columns: rule for rule in rules if rule is not None and rule.few_valued}
 
 
 def _in_columns(settings: Settings, across: np.ndarray) -> Settings:
