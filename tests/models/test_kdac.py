@@ -349,12 +349,12 @@ def test_callback_sees_every_round_and_can_cancel():
     with pytest.warns(ConvergenceWarning, match="cancelled by the callback after 2 rounds"):
         model = KDAC(2, n_components=2, tol=0, callback=watch, random_state=0).fit(X, known)
     assert [(p.stage, p.done, p.total) for p in seen] == [
-        *(("search", done, 7) for done in range(1, 8)),
+        *(("search", done, 6) for done in range(1, 7)),
         *(("fit", done, 100) for done in (1, 2)),
     ]
-    assert [p.share for p in seen[:5:2]] == pytest.approx([1 / 7, 3 / 7, 5 / 7])
+    assert [p.share for p in seen[:5:2]] == pytest.approx([1 / 6, 3 / 6, 5 / 6])
     assert np.isfinite([p.objective for p in seen]).all()
-    assert all(0 <= p.overlap < 0.1 for p in seen[7:])  # the view is new
+    assert all(0 <= p.overlap < 0.1 for p in seen[6:])  # the view is new
     assert len(model.labels_) == len(X)
 
 
