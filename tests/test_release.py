@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ def repository(tmp_path, monkeypatch):
     (tmp_path / "src/altclust").mkdir(parents=True)
     (tmp_path / "src/altclust/__init__.py").write_text('__version__ = "0.1.0.dev0"\n')
     (tmp_path / "CHANGELOG.md").write_text(
-        "# Changelog\n\n## [Unreleased]\n\n### Added\n- A wheel.\n\n## [0.0.9] - old\n- Fire.\n"
+        "# Changelog\n\n## [0.1.0] - 2026-01-31\n\n### Added\n- A wheel.\n\n## [0.0.9] - 2025-01-31\n- Fire.\n"
     )
     (tmp_path / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
@@ -48,10 +49,10 @@ def test_a_release_is_a_tag_with_its_changelog(repository):
     done = release(repository, "0.1.0")
     assert done.returncode == 0, done.stderr
     assert "git push --follow-tags" in done.stdout
+    assert re.search(r"altclust-0.1.0.tar.gz: 0.0\d MB", done.stdout)
     message = git(repository, "tag", "--list", "--format=%(contents)", "v0.1.0")
     assert "### Added\n- A wheel." in message
     assert "Fire" not in message
-    assert "## [Unreleased]\n\n## [0.1.0] - 2" in (repository / "CHANGELOG.md").read_text()
     assert '__version__ = "0.1.0"' in git(repository, "show", "v0.1.0:src/altclust/__init__.py")
     assert '"0.1.1.dev0"' in (repository / "src/altclust/__init__.py").read_text()
     built = {path.name for path in (repository / "dist").iterdir()}
@@ -78,8 +79,9 @@ def test_a_release_that_cannot_be_made_changes_nothing(repository, version, spoi
     assert (git(repository, "log", "--oneline"), (repository / "CHANGELOG.md").read_text()) == before
 
 
-def test_a_release_without_news_is_refused(repository):
-    (repository / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n\n## [0.0.9] - old\n- Fire.\n")
+@pytest.mark.parametrize("heading", ["", "## [0.1.0]\n- A wheel.\n", "## [0.1.0] - 2026-01-31\n"])
+def test_a_release_without_news_or_a_date_is_refused(repository, heading):
+    (repository / "CHANGELOG.md").write_text(f"# Changelog\n\n{heading}\n## [0.0.9] - 2025-01-31\n- Fire.\n")
     git(repository, "commit", "--quiet", "--all", "--message", "Nothing new")
     done = release(repository, "0.1.0")
     assert done.returncode == 1

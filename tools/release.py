@@ -1,4 +1,4 @@
-"""Make a release: the version, its section of the changelog, a tag with that section, and the files to upload.
+"""Make a release: the version, a tag with its section of the changelog, and the files to upload.
 
 Run `make release VERSION=0.2.0` on a clean main that has passed `.ci/run`. Everything is checked before anything is
 changed, and nothing is pushed or uploaded: the last lines say what to push and upload.
@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 
 VERSION_FILE, CHANGELOG = Path("src/altclust/__init__.py"), Path("CHANGELOG.md")
-UNRELEASED = "## [Unreleased]\n"
 
 
 def git(*arguments: str) -> str:
@@ -26,12 +24,14 @@ def refuse(sentence: str) -> None:
     raise SystemExit(sentence)
 
 
-def notes_of(changelog: str) -> str:
-    """The unreleased section of the changelog."""
-    _, found, after = changelog.partition(UNRELEASED)
-    if not found:
-        refuse(f"{CHANGELOG} has no line {UNRELEASED.strip()!r}: add it, with the changes below.")
-    return re.split(r"^## \[", after, maxsplit=1, flags=re.MULTILINE)[0].strip()
+def notes_of(changelog: str, version: str) -> str:
+    """The section of a version in the changelog, without its heading."""
+    heading = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
+    parts = re.split(heading, changelog, maxsplit=1, flags=re.MULTILINE)
+    notes = re.split(r"^## \[", parts[-1], maxsplit=1, flags=re.MULTILINE)[0].strip() if len(parts) > 1 else ""
+    if not notes:
+        refuse(f"{CHANGELOG} has nothing under '## [{version}] - date': say what is new.")
+    return notes
 
 
 def set_version(version: str) -> None:
@@ -41,7 +41,7 @@ def set_version(version: str) -> None:
 
 
 def release(version: str) -> None:
-    """Check, write the changelog, commit, tag, build, and open the next version."""
+    """Check, commit, tag, build, and open the next version."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         refuse(f"VERSION={version} is not a version: pass three numbers, such as 0.2.0.")
     tag = f"v{version}"
@@ -51,16 +51,13 @@ def release(version: str) -> None:
         refuse("Releases are made from main: git switch main.")
     if git("tag", "--list", tag):
         refuse(f"{tag} exists already: choose the next version.")
-    changelog = CHANGELOG.read_text(encoding="utf-8")
-    notes = notes_of(changelog)
-    if not notes:
-        refuse(f"{CHANGELOG} has nothing under {UNRELEASED.strip()}: say what is new.")
-    heading = f"{UNRELEASED}\n## [{version}] - {date.today().isoformat()}\n"
-    CHANGELOG.write_text(changelog.replace(UNRELEASED, heading, 1), encoding="utf-8")
+    notes = notes_of(CHANGELOG.read_text(encoding="utf-8"), version)
     set_version(version)
-    git("commit", "--all", "--message", f"Release {version}")
+    git("commit", "--all", "--allow-empty", "--message", f"Release {version}")
     git("tag", "--annotate", tag, "--cleanup=verbatim", "--message", f"altclust {version}\n\n{notes}\n")
     subprocess.run([sys.executable, "-m", "build", "--outdir", "dist"], check=True)
+    for file in sorted(Path("dist").glob(f"*{version}*")):
+        print(f"{file}: {file.stat().st_size / 1e6:.2f} MB")
     major, minor, patch = version.split(".")
     set_version(f"{major}.{minor}.{int(patch) + 1}.dev0")
     git("commit", "--all", "--message", f"After {version}")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .search.tuning import tune as tune
     from .tables.encoder import TableEncoder as TableEncoder
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "Certificate": "core.certificate",

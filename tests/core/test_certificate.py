@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import objective_at, random_problem
 
 from altclust.base.given import Given
-from altclust.core.certificate import certify
+from altclust.core.certificate import _cluster_eigengap, certify
 from altclust.core.descent import descend
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
@@ -119,3 +119,24 @@ def test_after_a_descent_the_certificate_is_about_what_was_minimised(pull):
     if pull:
         alone = certify(problem, engine, found.W, found.gamma)
         assert alone.verdict.startswith("Not stationary")  # the W problem does not know the pull
+
+
+@pytest.mark.parametrize(
+    ("values", "columns", "gap"),
+    [
+        ([4.0, 2.0, 1.0], 1, 0.5),
+        ([4.0, 2.0, 0.5], 2, 0.75),
+        ([4.0, 2.0], 2, np.nan),
+        ([4.0, 1e-14, 1e-15], 2, np.nan),
+    ],
+)
+def test_the_eigengap_behind_u_is_relative_to_the_last_eigenvalue_that_is_used(values, columns, gap):
+    assert _cluster_eigengap(np.array(values), columns) == pytest.approx(gap, nan_ok=True)
+
+
+def test_one_column_has_one_component():
+    X = np.random.default_rng(0).standard_normal((30, 1))
+    problem = Problem(2, 1, 0.0, Gaussian(1.0))
+    engine = DenseEngine(X, problem.kernel, np.zeros((30, 0)))
+    found = certify(problem, engine, np.eye(1), objective_at(problem, engine, np.eye(1)).gamma)
+    assert found.best_n_components == 1

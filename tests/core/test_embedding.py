@@ -46,3 +46,15 @@ def test_a_row_far_from_everything_gets_the_label_of_its_nearest_cluster():
         centre = X[labels == labels[i]].mean(axis=0)
         far = 1e4 * centre / np.linalg.norm(centre)
         assert kernel_map.labels(far[None])[0] == labels[np.argmin(np.linalg.norm(X - far, axis=1))]
+
+
+def test_fewer_landmarks_give_nearly_the_same_map():
+    X, _ = three_blobs(400)
+    embedding = DenseEngine(X, Gaussian(1.0)).embed(np.eye(2), 3)
+    _, centres = round_to_labels(embedding.U, 3, "kmeans", np.random.default_rng(0))
+    whole = KernelMap.fit(X, embedding, centres, Gaussian(1.0))
+    thin = whole.thinned(X, np.random.default_rng(0))
+    assert len(thin.landmarks) < len(whole.landmarks)
+    assert np.linalg.norm(thin.rows(X) - embedding.U) <= 0.05 * np.linalg.norm(embedding.U)
+    thinned, degrees = (one.from_kernel(one.kernel.between(X, one.landmarks))[1] for one in (thin, whole))
+    assert np.median(np.abs(thinned / degrees - 1)) <= 0.02

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,17 +70,47 @@ def test_the_pull_is_part_of_value_gradient_and_phi():
     assert np.allclose(held.value_and_phi(W)[1] @ W, held.value_and_gradient(W)[1])
 
 
+def centred_kernel(X, W, sigma, floor):
+    """H D^(-1/2) K D^(-1/2) H, by its definition."""
+    distances = np.sum(((X @ W)[:, None] - (X @ W)[None]) ** 2, axis=2)
+    K = np.exp(-distances / (2 * sigma**2))
+    degrees = K.sum(axis=1) + floor * K.sum(axis=1).mean()
+    H = np.eye(len(X)) - 1 / len(X)
+    return H @ (K / np.sqrt(np.outer(degrees, degrees))) @ H
+
+
 def test_it_is_the_formula_of_eigenvalues():
     f = objective(0.8, landmarks=False)
-    X, Y, n = f.X, f.given, len(f.X)
-    W = start(X)
-    distances = np.sum(((X @ W)[:, None] - (X @ W)[None]) ** 2, axis=2)
-    K = np.exp(-distances / (2 * 0.8**2))
-    degrees = K.sum(axis=1) + 0.3 * K.sum(axis=1).mean()
-    H = np.eye(n) - 1 / n
-    Q = H @ (K / np.sqrt(np.outer(degrees, degrees))) @ H
-    expected = 0.7 * np.trace(Y.T @ Q @ Y) - np.linalg.eigvalsh(Q)[-2:].sum()
+    W = start(f.X)
+    Q = centred_kernel(f.X, W, 0.8, 0.3)
+    expected = 0.7 * np.trace(f.given.T @ Q @ f.given) - np.linalg.eigvalsh(Q)[-2:].sum()
     assert f.value(W) == pytest.approx(expected, abs=1e-10)
+    assert f.at(W).error == 0
+
+
+@pytest.mark.parametrize("landmarks", [False, True])
+def test_what_is_to_be_kept_is_part_of_the_value_and_of_the_gradient(landmarks):
+    free, rng = objective(1.5, landmarks), np.random.default_rng(2)
+    B, s = rng.standard_normal((len(free.X), 3)), np.array([0.5, -1.0, 2.0])
+    B -= B.mean(axis=0)
+    kept = replace(free, keep=(B, s), _last=None)
+    W, Z = start(free.X), rng.standard_normal((free.X.shape[1], 2))
+    Q = centred_kernel(free.X, W, 1.5, 0.3)
+    expected = np.trace(B.T @ Q @ B * s)
+    assert free.value(W) - kept.value(W) == pytest.approx(expected, abs=0.01 if landmarks else 1e-10)
+    numeric = (kept.value(W + 1e-5 * Z) - kept.value(W - 1e-5 * Z)) / 2e-5
+    assert np.sum(kept.value_and_gradient(W)[1] * Z) == pytest.approx(numeric, rel=1e-6)
+
+
+def test_rows_without_neighbours_have_the_degree_one_through_landmarks_too():
+    X, Y, _ = rows()
+    far = np.vstack([X, 50.0 * np.eye(X.shape[1])])
+    f = ReducedObjective(far, np.vstack([Y, np.zeros((X.shape[1], Y.shape[1]))]), Gaussian(1.5), 3, 0.7, 0.0)
+    W = start(far)
+    exact = f.value(W)
+    f.find_landmarks(W, np.random.default_rng(0))
+    assert f.landmarks is not None
+    assert f.value(W) == pytest.approx(exact, abs=5 * f.at(W).error + 1e-6)
 
 
 def test_sparse_products_give_the_same_point(monkeypatch):

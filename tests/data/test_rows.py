@@ -15,7 +15,7 @@ from altclust.base.backend import host, like
 from altclust.base.given import Given
 from altclust.data import opening as sources
 from altclust.data.dask_rows import DaskRows
-from altclust.data.rows import ArrayRows, BlockOptions, SparseRows
+from altclust.data.rows import ArrayRows, SparseRows
 
 N, D = 1037, 3  # no multiple of any block
 SOURCES = ("array", "memmap", "npy", "parquet", "torch", "dask", "frame")
@@ -24,7 +24,7 @@ SOURCES = ("array", "memmap", "npy", "parquet", "torch", "dask", "frame")
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Many tasks of few rows, and Dask without a cluster."""
-    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100))
+    monkeypatch.setattr(ArrayRows, "task", 100)
     with suppress(ImportError):
         import dask
 
@@ -223,7 +223,8 @@ def column_sums(X, codes):
 def test_results_do_not_depend_on_the_number_of_threads(X, monkeypatch, tmp_path):
     found = []
     for threads in (1, 2, 3, 8):
-        monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100, threads=threads))
+        monkeypatch.setattr(ArrayRows, "task", 100)
+        monkeypatch.setattr(ArrayRows, "threads", threads)
         table = make("npy", X, tmp_path)
         shift = np.full(3, 0.1)
         coded = table.beside_given(Given.from_codes(np.arange(N) % 3))
@@ -234,7 +235,8 @@ def test_results_do_not_depend_on_the_number_of_threads(X, monkeypatch, tmp_path
 
 
 def test_an_error_in_a_block_reaches_the_caller(X, monkeypatch):
-    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100, threads=2))
+    monkeypatch.setattr(ArrayRows, "task", 100)
+    monkeypatch.setattr(ArrayRows, "threads", 2)
     whole = X.copy()
     whole[1000, 1] = np.inf
 

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from altclust import KDAC, InputError, Known, Settings
 from altclust.core.metrics import nmi
 from altclust.core.solvers import subspace_distance
-from altclust.data.rows import ArrayRows, BlockOptions
+from altclust.data.rows import ArrayRows
 from altclust.data.sums import given_effects
 from altclust.models.sample import visible_share
 
@@ -255,7 +255,7 @@ def as_source(kind, X, folder):
 @pytest.mark.parametrize("size", [300, 3000])
 @pytest.mark.parametrize("kind", ["frame", "float32", "memmap", "npy name", "parquet path", "torch", "dask", "sparse"])
 def test_the_hidden_clustering_is_found_wherever_the_rows_are(kind, size, tmp_path, monkeypatch):
-    monkeypatch.setattr(ArrayRows, "blocks", BlockOptions(task=100))
+    monkeypatch.setattr(ArrayRows, "task", 100)
     X, known, hidden = blobs(400)
     asked = FIXED | {"n_components": 1, "sample_size": size}
     plain, source = KDAC(**asked).fit(X, known), as_source(kind, X, tmp_path)
@@ -510,8 +510,9 @@ def test_blocks_and_threads_do_not_show(table, fitted, monkeypatch):
     at_once, projected = fitted.predict(new), fitted.transform(new)
     assert np.array_equal(np.concatenate([fitted.predict(new[i : i + 100]) for i in range(0, 537, 100)]), at_once)
     assert np.array_equal([fitted.predict(row[None])[0] for row in new[:50]], at_once[:50])
-    for blocks in (BlockOptions(task=10), BlockOptions(task=300, threads=1), BlockOptions(task=300, threads=5)):
-        monkeypatch.setattr(ArrayRows, "blocks", blocks)
+    for task, threads in ((10, None), (300, 1), (300, 5)):
+        monkeypatch.setattr(ArrayRows, "task", task)
+        monkeypatch.setattr(ArrayRows, "threads", threads)
         assert np.array_equal(fitted.predict(new), at_once)
         assert np.allclose(fitted.transform(new), projected, atol=1e-12)
         assert np.array_equal(KDAC(**FIXED).fit(X, known).labels_, fitted.labels_)

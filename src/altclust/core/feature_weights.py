@@ -35,18 +35,13 @@ def told_weights(shares: Array, labels: np.ndarray, W: Array, variances: Array) 
         told = np.where(real, np.maximum(shares - chance, 0.0), 0.0)
         if told.any():
             return told / told.sum()
-    return direction_weights(W, variances)
+    spread = np.sum(W**2, axis=1) * variances
+    return spread / spread.sum()
 
 
 def tell_apart(shares: Array) -> bool:
     """Whether a single column tells the clusters apart."""
     return bool(np.max(shares, initial=0.0) >= TELLING)
-
-
-def direction_weights(W: Array, variances: Array) -> Array:
-    """The share of each column in the directions W, shape (d, q): diag(WWᵀ) times its variance, normalised."""
-    spread = np.sum(W**2, axis=1) * variances
-    return spread / spread.sum()
 
 
 def between_shares(X: Array, labels: np.ndarray) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -41,7 +41,8 @@ def spectral_start(problem: Problem, engine: KernelEngine, embedding: Embedding 
         embedding = engine.embed(np.eye(r), problem.n_clusters)
     F, s = engine.weigh(embedding, np.full(n, float(n)), problem.novelty_weight)
     projected = engine.X.T @ F
-    values, vectors = eigh(-2 * _steepness(problem.kernel) * (projected * s) @ projected.T)
+    steepness = problem.kernel.precision if isinstance(problem.kernel, Gaussian) else 1.0  # eigenvectors stay the same
+    values, vectors = eigh(-2 * steepness * (projected * s) @ projected.T)
     return SpectralStart(values, fix_signs(vectors), embedding)
 
 
@@ -57,11 +58,6 @@ def linear_optimum(problem: Problem, engine: KernelEngine) -> Array:
         weights.append(engine.keep[1])
     crossed = X.T @ np.hstack(columns)
     return fix_signs(eigh(-(X.T @ X) - (crossed * np.concatenate(weights)) @ crossed.T)[1][:, : problem.n_components])
-
-
-def _steepness(kernel: Any) -> float:
-    """The positive factor between γ and Φ at W = 0; it does not change the eigenvectors."""
-    return kernel.precision if isinstance(kernel, Gaussian) else 1.0
 
 
 def random_start(d: int, q: int, rng: np.random.Generator) -> Array:

@@ -27,7 +27,7 @@ def choose_landmarks(
     most = min(most, n)
     F = np.zeros((n, min(most, 4 * PROPOSED)))
     gaussian = isinstance(kernel, Gaussian)
-    left = np.ones(n) if gaussian else _diagonal(Z, kernel)
+    left = np.ones(n) if gaussian else kernel.value(np.sum(Z * Z, axis=1) if kernel.product else np.zeros(n))  # k(z, z)
     total = float(left.sum())
     pivots: list[int] = []
     while len(pivots) < most and left.sum() > tolerance * total:
@@ -49,11 +49,6 @@ def choose_landmarks(
         left[new] = 0.0
         pivots += new.tolist()
     return np.array(pivots, dtype=int), float(left.sum() / total)
-
-
-def _diagonal(Z: Array, kernel: Any) -> Array:
-    """k(z, z) of every row."""
-    return kernel.value(np.sum(Z * Z, axis=1) if kernel.product else np.zeros(len(Z)))
 
 
 def _accept(

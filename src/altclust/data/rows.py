@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -28,17 +28,6 @@ BLOCK_BYTES = 64e6  # of temporary arrays per thread
 CHANGED = "was changed or removed while it was read: leave the file unchanged and run again."
 
 Sums = tuple[np.ndarray, ...]
-
-
-@dataclass(frozen=True)
-class BlockOptions:
-    """How rows in memory or in a file are split into tasks for threads (None: one per processor).
-
-    Sums do not depend on the number of threads.
-    """
-
-    task: int = 2 * STEP
-    threads: int | None = None
 
 
 class Rows(Protocol):
@@ -100,7 +89,8 @@ class ArrayRows:
     """Rows of an array in memory (numpy, torch) or in a memory-mapped file, processed by several threads."""
 
     columns: list[str] | None = None
-    blocks = BlockOptions()
+    task = 2 * STEP  # rows of one task; sums do not depend on the number of threads
+    threads: int | None = None  # one per processor
 
     def __init__(self, X: Any, given: Given | None = None) -> None:
         self.X = X
@@ -132,8 +122,7 @@ class ArrayRows:
 
     def spans(self) -> list[tuple[int, int]]:
         """The start and the stop of the rows of every task."""
-        task = self.blocks.task
-        return [(i, min(i + task, self.n)) for i in range(0, self.n, task)]
+        return [(i, min(i + self.task, self.n)) for i in range(0, self.n, self.task)]
 
     def read(self, start: int, stop: int) -> Any:
         """Floating-point rows; a view if they are in memory."""
@@ -167,7 +156,7 @@ class ArrayRows:
             return done
 
         spans = self.spans()
-        threads = 1 if is_torch_array(self.X) else min(self.blocks.threads or cpu_count(), len(spans))
+        threads = 1 if is_torch_array(self.X) else min(self.threads or cpu_count(), len(spans))
         if threads == 1:
             yield from map(one, spans)
             return

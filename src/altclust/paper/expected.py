@@ -49,14 +49,9 @@ def printed() -> dict[tuple[str, str, str], dict[str, Figure]]:
     for name, block in tomllib.loads(text, parse_float=str).items():
         for row, figures in block.items():
             method, init = row.split("_")
-            rows[name, method, init] = {measure: _figure(value) for measure, value in figures.items()}
+            texts = {key: map(str, value if isinstance(value, list) else [value]) for key, value in figures.items()}
+            rows[name, method, init] = {measure: Figure(*text) for measure, text in texts.items()}
     return rows
-
-
-def _figure(value: object) -> Figure:
-    if isinstance(value, list):
-        return Figure(str(value[0]), str(value[1]))
-    return Figure(str(value))
 
 
 def agrees(measure: str, ours: float, figure: Figure) -> bool:

@@ -30,7 +30,7 @@ def guess_given(frame: pd.DataFrame) -> list[str]:
     few = [name for name, found in values.items() if 2 <= len(found) <= min(MOST_LEVELS, len(frame) // 4)]
     named = [name for name in few if TELLING.fullmatch(name.strip())]
     words = [
-        name for name in few if is_text(frame[name]) and np.isnan(pd.to_numeric(values[name], errors="coerce")).any()
+        name for name in few if is_text(frame[name]) and pd.isna(pd.to_numeric(values[name], errors="coerce")).any()
     ]
     return (named + words)[:1]
 

@@ -89,10 +89,6 @@ class FamilyEngine(KernelEngine):
         Q = Q - means - means[:, None] + means.mean()
         bound = 1.0 if self.kernel.normalised else float(np.abs(Q).sum(axis=1).max()) or 1.0
         values, U = leading_eigenvectors(Q / bound, k, None if start is None else start.U)
-        return _informative(U, values * bound, degrees)
-
-
-def _informative(U: Array, values: Array, degrees: Array) -> Embedding:
-    """The U step without columns that are rounding: a kernel of q products has rank q, and k may be larger."""
-    kept = values > NOISE * values[0]
-    return Embedding(U * kept, np.where(kept, values, 0.0), degrees)
+        values = values * bound
+        kept = values > NOISE * values[0]  # the others are rounding: a kernel of q products has rank q, maybe below k
+        return Embedding(U * kept, np.where(kept, values, 0.0), degrees)

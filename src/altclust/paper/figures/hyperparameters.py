@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,16 @@ MARKS = {
     WIDE: ("D", COLOURS[2], 150),
     RULE: ("*", COLOURS[6], 190),
     BEST: ("P", COLOURS[3], 80),
+}
+COLUMNS: dict[str, Callable[[dict[str, Any], float], Any]] = {
+    "σ": lambda point, median: number(point["sigma"]),
+    "σ / median": lambda point, median: number(point["sigma"] / median),
+    "λ": lambda point, median: number(point["novelty_weight"]),
+    "q": lambda point, median: point["n_components"],
+    "CQ": lambda point, median: number(point["quality"]),
+    "right / left": lambda point, median: number(point["ratio"]),
+    "NMI with truth": lambda point, median: "–" if np.isnan(point["nmi"]) else f"{point['nmi']:.2f}",
+    "with given": lambda point, median: f"{point['novelty']:.2f}",
 }
 
 
@@ -163,28 +174,15 @@ def make(out: Path, names: tuple[str, ...] = NAMES) -> Section:
             f"{unconverged} of {total * len(names)} fits were stopped after {ROUNDS} rounds. WebKB is left out for "
             "its time: four fits tried between a quarter and four times the median distance took 1 to 76 s each."
         ),
-        columns=("set", "choice", "σ", "σ / median", "λ", "q", "CQ", "right / left", "NMI with truth", "with given"),
+        columns=("set", "choice", *COLUMNS),
         rows=[
-            _row(name, rule, f["median_distance"], p) for name, f in figures.items() for rule, p in f["chosen"].items()
+            (name, rule, *(shown(point, f["median_distance"]) for shown in COLUMNS.values()))
+            for name, f in figures.items()
+            for rule, point in f["chosen"].items()
         ],
         figures=figures,
     )
     return publish(out, section, figure)
-
-
-def _row(name: str, rule: str, median: float, point: dict[str, Any]) -> tuple[Any, ...]:
-    return (
-        name,
-        rule,
-        number(point["sigma"]),
-        number(point["sigma"] / median),
-        number(point["novelty_weight"]),
-        point["n_components"],
-        number(point["quality"]),
-        number(point["ratio"]),
-        "–" if np.isnan(point["nmi"]) else f"{point['nmi']:.2f}",
-        f"{point['novelty']:.2f}",
-    )
 
 
 def _draw(figure: Figure, ax: Axes, task: Task, median: float, points: list[Point], chosen: dict[str, Point]) -> None:

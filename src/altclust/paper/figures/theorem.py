@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...core.certificate import Certificate
 from ...models.kdac import KDAC
 from ...report.palette import COLOURS
 from ..configs import SETS, load_task
@@ -46,7 +45,7 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
             "ratio": certificate.right / certificate.left if certificate.left > 0 else np.inf,
             "authors_ratio": AUTHORS[name],
             "theorem_holds": certificate.theorem_holds,
-            "short": _short(certificate),
+            "short": re.split("[:.]", certificate.verdict)[0],  # without its reasons
         }
     order = sorted(figures, key=lambda name: figures[name]["ratio"])
     figure, axes = panels(1, 1, (9.0, 4.6))
@@ -72,11 +71,6 @@ def make(out: Path, names: tuple[str, ...] = tuple(SETS)) -> Section:
         figures=figures,
     )
     return publish(out, section, figure)
-
-
-def _short(certificate: Certificate) -> str:
-    """The verdict without its reasons."""
-    return re.split("[:.]", certificate.verdict)[0]
 
 
 def _draw(ax: Any, sets: list[tuple[str, dict[str, Any]]]) -> None:
