@@ -136,3 +136,11 @@ def test_subspace_distance_ignores_rotation_and_resolves_tiny_angles():
     assert subspace_distance(W, turned) < 1e-14
     near = exponential(W, 1e-11 * horizontal(W, rng.standard_normal((8, 3))))
     assert 1e-12 < subspace_distance(W, near) < 1e-10
+
+
+def test_newton_says_whether_its_last_step_was_enough():
+    _, _, objective, W = random_problem(1)
+    steps = Newton(tol=1e-6)(objective, W).n_iter
+    assert steps > 1
+    assert Newton(tol=1e-6, max_iter=steps)(objective, W).status is Status.CONVERGED
+    assert Newton(tol=1e-6, max_iter=steps - 1)(objective, W).status is Status.MAX_ITER
