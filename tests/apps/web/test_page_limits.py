@@ -35,7 +35,7 @@ def server(tmp_path_factory):
 def test_an_upload_beyond_the_limit_is_refused_before_it_is_read(server):
     async def flood(visitor):
         path = f"/_stcore/upload_file/{visitor.session_id}/x"
-        token = {"X_Xsrftoken": visitor._token, "Cookie": f"{COOKIE}={visitor._token}"}
+        token = {"X_Xsrftoken": visitor.token, "Cookie": f"{COOKIE}={visitor.token}"}
         kind = {"Content_Type": "multipart/form-data; boundary=b"}
         before = server.memory()
         for told, expected in (
@@ -72,7 +72,7 @@ def test_uploads_that_only_begin_count_as_well(server):
         path = f"/_stcore/upload_file/{visitor.session_id}/"
         head = (
             f"PUT {path}{{}} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: {LIMIT << 20}\r\n"
-            f"X-Xsrftoken: {visitor._token}\r\nCookie: {COOKIE}={visitor._token}\r\n"
+            f"X-Xsrftoken: {visitor.token}\r\nCookie: {COOKIE}={visitor.token}\r\n"
             "Content-Type: multipart/form-data; boundary=b\r\n\r\n"
         )
         writers = []
@@ -112,8 +112,8 @@ def test_all_visitors_together_cannot_fill_the_memory(server):
         for visitor in (first, *others):
             for i in range(3):  # make room again for the tests that follow
                 path = f"/_stcore/upload_file/{visitor.session_id}/{i}"
-                await asyncio.to_thread(ask, server.url, path, "DELETE", X_Xsrftoken=visitor._token,
-                                        Cookie=f"{COOKIE}={visitor._token}")  # fmt: skip
+                await asyncio.to_thread(ask, server.url, path, "DELETE", X_Xsrftoken=visitor.token,
+                                        Cookie=f"{COOKIE}={visitor.token}")  # fmt: skip
         for visitor in others:
             await visitor.close()
         return codes
@@ -232,7 +232,7 @@ def test_a_tab_that_outlives_the_server_is_told_that_its_table_is_gone(server):
         await to_uploads(visitor)
         await visitor.upload("old.csv", table(60, 1))
         await asyncio.to_thread(ask, server.url, visitor._upload_urls.delete_url, "DELETE",
-                                X_Xsrftoken=visitor._token, Cookie=f"{COOKIE}={visitor._token}")  # fmt: skip
+                                X_Xsrftoken=visitor.token, Cookie=f"{COOKIE}={visitor.token}")  # fmt: skip
         await visitor.rerun()
         assert "This table is no longer available" in visitor.words()
         assert not visitor.has("find")
