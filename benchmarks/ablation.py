@@ -28,6 +28,7 @@ from altclust.search import tuning
 from altclust.search.halves import found_again
 from altclust.search.proposals import SOURCES
 from altclust.search.selection import REJECTED, TERMS, fewest
+from altclust.search.verdict import SAME_VIEW
 from quality import markdown
 
 Choice = Callable[[pd.DataFrame], pd.Series]
@@ -73,7 +74,7 @@ def score(table: pd.DataFrame, without: str = "") -> pd.Series:
     """The score without one of its terms or rules."""
     found = sum(table[name] for name in TERMS if name != without)
     outliers, resembling = table["smallest"] < fewest(table["n_clusters"]), table["overlap"] > ALTERNATIVE
-    rules = {"outliers": outliers, "resembling": resembling}
+    rules = {"outliers": outliers, "resembling": resembling, "found again first": (table["again"] < SAME_VIEW) / 2}
     return found - REJECTED * sum(rule.astype(float) for name, rule in rules.items() if name != without)
 
 
@@ -93,7 +94,7 @@ def ablate(table: pd.DataFrame) -> pd.DataFrame:
         found[f"without start {name}"] = chosen(
             table, lambda t, name=name: score(t) - 2 * REJECTED * (t["source"] == name)
         )
-    for name in [*TERMS, "outliers", "resembling"]:
+    for name in [*TERMS, "outliers", "resembling", "found again first"]:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
     for name in TERMS:
         found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + t[name])
