@@ -74,7 +74,7 @@ def score(table: pd.DataFrame, without: str = "") -> pd.Series:
     """The score without one of its terms or rules."""
     found = sum(table[name] for name in TERMS if name != without)
     outliers, resembling = table["smallest"] < fewest(table["n_clusters"]), table["overlap"] > ALTERNATIVE
-    rules = {"outliers": outliers, "resembling": resembling, "found again first": (table["again"] < SAME_VIEW) / 2}
+    rules = {"outliers": outliers, "resembling": resembling}
     return found - REJECTED * sum(rule.astype(float) for name, rule in rules.items() if name != without)
 
 
@@ -94,10 +94,11 @@ def ablate(table: pd.DataFrame) -> pd.DataFrame:
         found[f"without start {name}"] = chosen(
             table, lambda t, name=name: score(t) - 2 * REJECTED * (t["source"] == name)
         )
-    for name in [*TERMS, "outliers", "resembling", "found again first"]:
+    for name in [*TERMS, "outliers", "resembling"]:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
     for name in TERMS:
         found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + t[name])
+    found["found again first"] = chosen(table, lambda t: score(t) - REJECTED / 2 * (t["again"] < SAME_VIEW))
     found["minus the overlap"] = chosen(table, lambda t: score(t) - t["overlap"].fillna(0))
     found["the best trial"] = chosen(table, lambda t: t["nmi"])
     return pd.DataFrame(found).T

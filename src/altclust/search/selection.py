@@ -17,7 +17,6 @@ from .keep_starts import agreements
 from .scores import scores
 from .spec import SearchSpec
 from .trials import Trial
-from .verdict import SAME_VIEW
 
 TERMS = ("again", "clear", "mixture", "evenness")  # of the score
 OUTLIERS = 0.06  # share of a cluster of equal size, below which a cluster counts as outliers
@@ -54,8 +53,7 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
 def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
     """The table of the trials with a score by which to choose.
 
-    Halves of the rows are searched only for trials that may be the best; the others count as not found again. A trial
-    that halves do not find again is chosen only if there is no other: the verdict on it would be "not reproducible".
+    Halves of the rows are searched only for trials that may be the best; the others count as not found again.
     """
     table = judge(spec, trials, np.random.default_rng(seed))
     score, again = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan)
@@ -64,7 +62,7 @@ def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
         again[i] = found_again(spec, trials[i], seed)
-        score[i] += again[i] - (REJECTED / 2 if again[i] < SAME_VIEW else 0.0)
+        score[i] += again[i]
 
 
 def fewest(n_clusters: Any) -> Any:
