@@ -28,6 +28,7 @@ from altclust.search import tuning
 from altclust.search.halves import found_again
 from altclust.search.proposals import SOURCES
 from altclust.search.selection import REJECTED, TERMS, fewest
+from altclust.search.verdict import SAME_VIEW
 from quality import markdown
 
 Choice = Callable[[pd.DataFrame], pd.Series]
@@ -97,6 +98,7 @@ def ablate(table: pd.DataFrame) -> pd.DataFrame:
         found[f"without {name}"] = chosen(table, lambda t, name=name: score(t, name))
     for name in TERMS:
         found[f"twice {name}"] = chosen(table, lambda t, name=name: score(t) + t[name])
+    found["found again first"] = chosen(table, lambda t: score(t) - REJECTED / 2 * (t["again"] < SAME_VIEW))
     found["minus the overlap"] = chosen(table, lambda t: score(t) - t["overlap"].fillna(0))
     found["the best trial"] = chosen(table, lambda t: t["nmi"])
     return pd.DataFrame(found).T
