@@ -218,7 +218,7 @@ def test_directions_come_back_in_the_columns_of_the_table():
 )
 def test_wrong_values_get_a_sentence(data, options, words):
     with pytest.raises(InputError, match=words):
-        tune(data.X, data.given, **options)
+        tune(data.X, **({"given": data.given} | options))
 
 
 def test_rows_that_are_all_explained_have_no_residual_view():

@@ -175,7 +175,9 @@ class Found:
 
         given = self.study.given
         known = None if given is None else given.iloc[:, 0]
-        return plot_views(np.asarray(self.model.transform(self.X)), known, self.labels, axes)
+        return plot_views(
+            self.study.positions(self.model, [one.labels for one in self.before]), known, self.labels, axes
+        )
 
     def report(self, path: str | os.PathLike) -> None:
         """Write the report of the command line: one self-contained HTML file about all views."""

@@ -135,6 +135,10 @@ class Study:
         }
         return summarise(model, self.X, self.known(before) if known is None else known, Shown(**shown | more))
 
+    def positions(self, model: KDAC, before: Sequence[np.ndarray] = ()) -> np.ndarray:
+        """The rows in the learnt directions of a view, without what is given and the views before it have in them."""
+        return np.asarray(model.transform(self.X, model.fitted_.codes_of(self.known(before))))
+
     def others(self, model: KDAC) -> pd.DataFrame | None:
         """The columns that had no part in a model and can confirm it, and which cells are empty; None if neither."""
         given = [] if self.given is None else self.given.columns

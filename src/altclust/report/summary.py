@@ -31,7 +31,7 @@ MOST_FEATURES = 6  # shown for a cluster
 MOST_WEIGHTS = 15  # features in the chart of weights
 MOST_RULES = 3  # obvious groups that are named
 FIELDS = ("column", "type", "use", "why")  # of every column
-PREDICTED = "The clusters of these rows are predicted from a fit to other rows."
+PREDICTED = "The clusters of these rows are predicted by a saved model."
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     compared = f"{times} times {'smaller' if row['contrast'] >= 0 else 'larger'} than"
     compared = "as large as" if abs(row["contrast"]) < 0.05 else compared
     why = (
-        f"halves of the rows give them again with NMI {row['again']:.2f}, their normalised cut is "
+        f"within the search, halves of its rows give them again with NMI {row['again']:.2f}, their normalised cut is "
         f"{compared} that of a Gaussian cloud (which is no test){new}"
     )
     return f"{found} ({row['source']}): {why}. The best of {len(table)} candidates."

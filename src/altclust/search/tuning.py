@@ -161,8 +161,8 @@ def search_parameters(
 ) -> Tuning:
     """`tune` on validated and centred rows; for originals see `altclust.KDAC.fit`.
 
-    If columns with few values reproduce the chosen trial, these columns are left aside and the search is repeated. What
-    other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
+    If columns with few values reproduce the chosen trial, they are left aside and the search is repeated, once.
+    What other columns then show is no obvious group, whether or not those left aside (`aside`) show it too.
     """
     order, across, seed, X, given = own_order(asked.X, asked.given)
     names = [column_name(names, int(j)) for j in across]
@@ -191,17 +191,20 @@ def search_parameters(
     if not fixed.keep_obvious:
         few = few_valued(X[rows], names, None if originals is None else originals.iloc[rows], aside)
         beside = as_they_were(X[rows], names, None)
-        if rules := _obvious(trials[first : first + 1], few, spec.given, beside):
-            told = (*aside, *(rules | _obvious(trials, few, spec.given, beside)).values())
-    rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in told)]
-    if told != aside and (fixed.subspace is None or aside) and np.ptp(X[rows][:, rest], axis=0).any():
-        without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
-        again = search_parameters(
-            without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=told
-        )
-        others = {k: _in_columns(one, across) for k, one in again.variants.items()}
-        settings = _in_columns(again.settings, across)
-        return replace(again, settings=settings, variants=others, rows=order[again.rows])
+        if few.shape[1] and _rule(trials[first], few, spec.given, beside):
+            rules = {i: _rule(trial, few, spec.given, beside) for i, trial in enumerate(trials)}
+            told = (*aside, *{one.columns: one for one in rules.values() if one is not None}.values())
+            rest = [j for j in range(X.shape[1]) if not any(column_name(names, j) in one.columns for one in told)]
+            if fixed.subspace is None and np.ptp(X[rows][:, rest], axis=0).any():
+                without = SearchSpec(X, given, replace(fixed, subspace=np.eye(X.shape[1])[:, rest]), keep)
+                again = search_parameters(
+                    without, names=names, originals=originals, n_jobs=n_jobs, callback=callback, aside=told
+                )
+                others = {k: _in_columns(one, across) for k, one in again.variants.items()}
+                settings = _in_columns(again.settings, across)
+                return replace(again, settings=settings, variants=others, rows=order[again.rows])
+            best = np.argsort(-table["score"].to_numpy(), kind="stable")
+            first = next((int(i) for i in best if rules[int(i)] is None), first)
     places = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
@@ -224,14 +227,10 @@ def search_parameters(
     )
 
 
-def _obvious(
-    trials: list[Trial], few: pd.DataFrame, given: Given, beside: pd.DataFrame
-) -> dict[tuple[str, ...], Obvious]:
-    """The rules by which columns with few values reproduce trials, by these columns."""
-    if not few.shape[1]:
-        return {}
-    rules = [reproduced_by(trial.labels, few, cuts=False, given=given, beside=beside) for trial in trials]
-    return {rule.columns: rule for rule in rules if rule is not None and rule.few_valued}
+def _rule(trial: Trial, few: pd.DataFrame, given: Given, beside: pd.DataFrame) -> Obvious | None:
+    """The rule by which columns with few values reproduce a trial."""
+    rule = reproduced_by(trial.labels, few, cuts=False, given=given, beside=beside)
+    return rule if rule is not None and rule.few_valued else None
 
 
 def _in_columns(settings: Settings, across: np.ndarray) -> Settings:

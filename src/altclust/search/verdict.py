@@ -34,7 +34,8 @@ ADVICE = {
     "shaky": "The groups exist, but where one ends is uncertain: do not rely on the cluster of a single row.",
     "known": "This is no new view: look at the other views, or leave out the columns that show what was given.",
     "obvious": "This is a fact about these columns: leave them out to see what the others show.",
-    "chance": "Do not take these clusters for groups that exist: at most, they divide the rows for convenience.",
+    "chance": "Do not take these clusters for groups that exist: at most, they divide the rows for convenience. Next, "
+    "leave out dates, identifiers and columns that do not matter to you, or give another column.",
     "unstable": "Do not use these clusters: fewer columns, those that matter to you, or more rows may show some.",
     "small": "Read the clusters as a suggestion, and collect more rows.",
     "untested": "Test it before you rely on these clusters.",
@@ -112,7 +113,8 @@ def _p(found: Significance) -> str:
 
 
 def _clear(found: Significance) -> str:
-    cases = f"{100 * found.p_value:.0f} of 100" if found.p_value >= 0.01 else "fewer than 1 of 100"
+    share = found.p_value / found.views  # of one view, before the correction
+    cases = f"{100 * share:.0f} of 100" if share >= 0.01 else "fewer than 1 of 100"
     if found.without_gaps:
         return f"Neighbouring clusters touch: data without groups have as clear gaps in {cases} cases ({_p(found)})."
     return f"Data without groups look as clear in {cases} cases ({_p(found)})."

@@ -28,7 +28,7 @@ Examples:
     altclust report altclust-out new_customers.csv --to new_customers.html
 """
 
-Folder = Annotated[Path, typer.Argument(help="Folder with results of `altclust find` or `altclust views`.")]
+Folder = Annotated[Path, typer.Argument(help="Folder with results of `altclust find`.")]
 Other = Annotated[
     Path | None, typer.Argument(help="Table with the same columns, to report on. Default: the clustered one.")
 ]

@@ -70,9 +70,9 @@ def write_results(
         "recipe": study.recipe.to_dict(),
     }
     with writing(task, FILES) as files:
-        for name, view in zip(names, views, strict=True):
+        for i, (name, view) in enumerate(zip(names, views, strict=True)):
             files.write(f"{name}.npz", view.model.save)
-            files.write(f"{name}.png", partial(_picture, model=view.model, study=study))
+            files.write(f"{name}.png", partial(_picture, model=view.model, study=study, before=labels[:i]))
         directions = [_directions(name, view.model) for name, view in zip(names, views, strict=True)]
         files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
         files.write("report.html", lambda path: write_report(path, *summaries))
@@ -161,7 +161,7 @@ def _directions(name: str, model: KDAC) -> pd.DataFrame:
     return frame.assign(**{f"direction_{i}": row for i, row in enumerate(model.components_, 1)})
 
 
-def _picture(path: Path, model: KDAC, study: Study) -> None:
+def _picture(path: Path, model: KDAC, study: Study, before: list[np.ndarray]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -170,6 +170,6 @@ def _picture(path: Path, model: KDAC, study: Study) -> None:
     from ...report.plotting import plot_views
 
     given = None if study.given is None else study.given.iloc[:, 0]
-    figure = plot_views(np.asarray(model.transform(study.X)), given, model.labels_)[0].figure
+    figure = plot_views(study.positions(model, before), given, model.labels_)[0].figure
     figure.savefig(path, dpi=150)
     plt.close(figure)
