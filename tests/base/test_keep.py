@@ -15,7 +15,6 @@ from altclust import KDAC, InputError, Links, Settings
 from altclust.apps.cli.main import app
 from altclust.apps.web.exploration import Choices, Exploration
 from altclust.apps.web.jobs import Job
-from altclust.apps.web.uploads import open_table
 from altclust.base.given import Given
 from altclust.base.keep import check_keep
 from altclust.core.engines import DenseEngine, FamilyEngine
@@ -25,6 +24,7 @@ from altclust.core.reduced import ReducedObjective
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.report import summarise
 from altclust.report.agreement import agreement
+from altclust.tables import read_table
 
 FIXED = {"sigma": 1.5, "n_components": 1, "random_state": 0}
 
@@ -208,7 +208,7 @@ def test_a_column_of_a_table(tmp_path):
     assert told in (out / "report.html").read_text()
     assert CliRunner().invoke(app, ["report", str(out), "--to", str(tmp_path / "again.html")]).exit_code == 0
     assert told in (tmp_path / "again.html").read_text()
-    page = Exploration(open_table(file), Choices(("given",), "kind", 2))
+    page = Exploration(read_table(file), Choices(("given",), "kind", 2))
     page.take(page.find(Job(page.find)))
     assert page.summary(page.views[0])["agreement"] == told
     wrong = CliRunner().invoke(app, [*arguments[:5], "knid", "--out", str(tmp_path / "other")])

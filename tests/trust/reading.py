@@ -72,10 +72,11 @@ def _table(path: Path) -> None:
 
 
 def _page(path: Path) -> None:
-    from altclust.apps.web.uploads import guess_given, open_table
+    from altclust.apps.web.uploads import PAGE, guess_given
+    from altclust.tables import read_table
 
     with path.open("rb") as file:
-        guess_given(open_table(file, path.name).frame)
+        guess_given(read_table(file, path.name, PAGE).frame)
 
 
 def _rows(path: Path) -> None:
