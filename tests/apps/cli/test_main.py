@@ -435,7 +435,7 @@ def test_ctrl_c_ends_the_search_with_what_there_is(folder, jobs):
     assert "Traceback" not in said
     table = pd.read_csv(folder / "altclust-out" / "tuning.csv")
     assert table["chosen"].sum() == 1
-    assert table["sigma"].nunique() < 7
+    assert len(table) < 28  # candidates of the whole search
 
 
 def test_noise_says_that_it_is_not_significant(folder, altclust, few_draws):
