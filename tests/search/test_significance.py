@@ -282,3 +282,9 @@ def test_saving_keeps_significance_and_given_means(tmp_path, asked):
     else:
         assert (loaded.significance_.p_value, str(loaded.significance_)) == (sure.p_value, str(sure))
         assert np.array_equal(loaded.significance_.reference, sure.reference)
+
+
+def test_a_corrected_p_value_is_not_told_as_a_number_of_cases():
+    alone = Significance(0.2, 0.005, 0.9, 1.0, np.zeros(3), 300)
+    assert "in 20 of 100 cases (p = 0.2)." in alone.verdict
+    assert "in 20 of 100 cases (p = 0.4, corrected for 2 views)." in alone.corrected_for(2).verdict

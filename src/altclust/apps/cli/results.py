@@ -54,8 +54,7 @@ def write_results(
             say(f"{view_name(view.number)}: {told}", style="yellow")
     labels, summaries = [view.labels for view in shown], []
     for i, view in enumerate(shown):
-        name = view_name(view.number) + (", not significant" if view is rejected else "")
-        summaries.append(study.summary(view.model, labels[:i], alternative=name, command=command_line(again=True)))
+        summaries.append(study.summary(view.model, labels[:i], command=command_line(again=True)))
     described = [_figures(view, summary, why) for view, summary in zip(shown, summaries, strict=True)]
     figures = {
         "altclust": version("altclust"),

@@ -214,7 +214,7 @@ class Exploration:
             self._named(view.known, name),
             labels=view.labels,
             ids=ids,
-            alternative=name(view.view.number) + (", not significant" if view is self.rejected else ""),
+            alternative=name(view.view.number),
             cluster_names=dict(enumerate(view.cluster_names)),
         )
 
