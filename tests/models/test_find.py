@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import altclust
-from altclust import InputError, find
+from altclust import KDAC, InputError, Settings, find
 from altclust.core.metrics import nmi
 from altclust.data.rows import ArrayRows
 from altclust.datasets import penguins, views
@@ -229,3 +229,16 @@ def test_other_columns_may_show_what_a_column_that_was_left_aside_shows():
     assert [rule.columns for rule in result.model.tuning_.obvious] == [("comment",)]
     assert nmi(result.labels, hidden) > 0.95
     assert result.model.fitted_.obvious_group is None
+
+
+def test_pictures_show_rows_without_the_means_of_their_given_clusters():
+    rng = np.random.default_rng(0)
+    given, hidden = rng.integers(0, 2, 120), rng.integers(0, 2, 120)
+    sums = np.column_stack([5 * hidden + given, 5 * hidden - given]) + rng.standard_normal((120, 2))
+    frame = pd.DataFrame(sums, columns=["a", "b"]).assign(group=np.array(["x", "y"])[given])
+    study = find(frame, given="group", significance=False).study
+    settings = Settings(sigma=1.0, n_components=1, subtract_given=True)
+    model = study.fit(KDAC(2, random_state=0, settings=settings), study.known())
+    shown = study.positions(model)
+    assert np.allclose(shown, model.transform(study.X, frame[["group"]]))
+    assert not np.allclose(shown, model.transform(study.X))  # where the given cluster is guessed
