@@ -182,7 +182,7 @@ def test_equal_rows_are_in_one_cluster(answers):
     assert (
         result.model.fitted_.searched_labels.tolist() != result.labels.tolist()
     )  # those of the values that were drawn
-    for labels in [result.labels, *(result.model.variant(k).labels_ for k in result.view.variants)]:
+    for labels in [result.labels, *(result.view.variant(k).labels for k in result.view.variants)]:
         assert (answers.assign(new=labels).groupby(list(answers.columns))["new"].nunique() == 1).all()
     assert np.mean(result.predict(answers) == result.labels) > 0.9
     assert result.predict(answers)[::-1].tolist() == result.predict(answers[::-1]).tolist()

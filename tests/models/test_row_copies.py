@@ -107,7 +107,7 @@ def test_other_views_of_a_weighted_search_have_a_label_for_every_row():
     shown = [*model.views_, *([] if model.views_.rejected is None else [model.views_.rejected])]
     assert shown
     assert all(view.labels.shape == (len(X),) for view in shown)
-    assert all(model.variant(k).labels_.shape == (len(X),) for k in shown[0].variants)
+    assert all(shown[0].variant(k).labels.shape == (len(X),) for k in shown[0].variants)
 
 
 def test_sparse_rows_have_weights_too():

@@ -659,6 +659,6 @@ def test_a_pickled_model_of_a_sample_has_no_rows():
     model = pickle.loads(pickle.dumps(KDAC(2, sample_size=300, random_state=0).fit(X, known)))
     assert model.predict(X).shape == (600,)
     with pytest.raises(InputError, match="not a number of clusters with which this view is nearly as clear"):
-        model.variant(3)
+        model.fitted_.variant(3)
     with pytest.raises(InputError, match="certificate_ was not computed"):
         _ = model.certificate_

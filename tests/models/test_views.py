@@ -11,6 +11,7 @@ import pytest
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.datasets import views
+from altclust.models.views import alike
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_noise_has_no_view():
 def test_a_number_of_clusters_for_each_view(data):
     found = KDAC([3, 2], random_state=0).fit(data.X, data.given).views_
     assert [view.n_clusters for view in found[:2]] == [3, 2]
-    assert KDAC([3, "auto"], random_state=0).alike(1).n_clusters == ["auto"]
+    assert alike(KDAC([3, "auto"], random_state=0), 1).n_clusters == ["auto"]
     with pytest.raises(InputError, match=r'n_clusters.*must contain a whole number of at least 1, or "auto"'):
         KDAC([3, 0]).fit(data.X, data.given)
 
@@ -104,7 +105,7 @@ def test_a_variant_needs_no_search():
     assert model.n_clusters_ == view.n_clusters != k
     assert f"Also clear with {k}" in view.sentence
     with pytest.raises(InputError, match="n_clusters=17 is not a number of clusters"):
-        model.variant(17)
+        view.variant(17)
 
 
 def test_stopping_keeps_what_there_is(data):

@@ -18,6 +18,7 @@ from .annotated import annotate, annotated_frame, is_annotated
 from .find_result import Found
 from .kdac import KDAC
 from .study import ADDED, FIRST, RESULTS, read_study
+from .views import alike
 
 
 def find(
@@ -120,7 +121,7 @@ def find(
     study = read_study(encoder, frame, names, more=labels, keep=keep, ids=ids)
     model = KDAC(n_clusters, n_jobs=n_jobs, callback=callback, random_state=random_state)
     if study.given is None:
-        study = study.with_first(model.alike(0))
+        study = study.with_first(alike(model, 0))
     states = study.each_view(model)
     view = next(states)
     if significance:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..base.backend import Array
 from ..base.errors import FitWarning, InputError, NotConvergedWarning
 from ..base.given import Given
 from ..base.keep import check_keep
-from ..base.known import Known, given_frame, known_parts, read_given
+from ..base.known import given_frame, read_given
 from ..base.progress import Callback
 from ..base.sklearn_compat import Interval, StrOptions
 from ..base.thresholds import RESEMBLES
@@ -49,7 +49,7 @@ from .fit_view import fit_view, settings_of
 from .fitted_view import FittedView
 from .row_copies import Repeated
 from .saving import load_kdac, save_kdac
-from .views import MOST, View, Views, find_views
+from .views import MOST, View, Views, find_views, next_view
 
 REMEDIES = {
     Status.STALLED: "choose a larger sigma",
@@ -261,7 +261,6 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         """
         check_parameters(self)
         rng = generator(self.random_state)
-        self._views: Views | None = None
         passed: dict[str, Any] = {"X": X, "keep": keep, "originals": originals, "sample_weight": sample_weight}
         self._fitted_to: dict[str, Any] | None = passed
         if sample_weight is None:
@@ -274,7 +273,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             kept = None if kept is None else kept.take(repeated.places)
             view = repeated.back(fit_view(self, repeated.X, repeated.known(y), kept, again, rng), y)
             y = repeated.counted(y)
-        self._publish(view)
+        self.publish(view)
         self._given = y
         if view.overlap > RESEMBLES:
             problem = (
@@ -297,11 +296,13 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     def label_at(self, middles: pd.DataFrame) -> KDAC:
         """Take the clusters of these rows as labels, see `FittedView.labelled_at`."""
-        self._publish(self.fitted_.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
+        self.publish(self.fitted_.labelled_at(ArrayRows(middles.to_numpy()).encode(self._given)))
         return self
 
-    def _publish(self, view: FittedView) -> None:
+    def publish(self, view: FittedView) -> None:
+        """Become the model of this view."""
         self.fitted_ = view
+        self._views: Views | None = None
         for name, value in view.published.items():
             setattr(self, name, value)
 
@@ -337,45 +338,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def each_view(self, most: int = MOST) -> Iterator[View]:
         """Find the views one after the other; each is passed on when it is found, and again when it has been tested."""
         check_is_fitted(self)
-        return find_views(self, self._next, lambda model: model.assess_significance(self.callback), most)
-
-    def _next(self, before: list[View]) -> KDAC:
-        """The next view: new to what is given, and to the views before it."""
-        if self._fitted_to is None:
-            raise InputError("other views need the rows, which a loaded model does not contain: fit again.")
-        known = [*known_parts(self._given), *(Known.labels(view.labels, f"view {view.number}") for view in before)]
-        return self.alike(len(before)).fit(y=known, **self._fitted_to)
-
-    def alike(self, place: int) -> KDAC:
-        """An estimator with the same parameters, for the view in this place of the sequence, from 0."""
-        wanted = self.n_clusters
-        if isinstance(wanted, list | tuple):
-            wanted = wanted[place:] or "auto"
-        return type(self)(**self.get_params(deep=False) | {"n_clusters": wanted})
-
-    def take_number(self, number: int) -> None:
-        """Count as this view of a sequence: `significance_` is corrected for the views before it."""
-        if number != self.fitted_.number:
-            self.fitted_ = replace(self.fitted_, number=number, significance=None)
-
-    def variant(self, n_clusters: int) -> KDAC:
-        """The same view with another number of clusters, without a new search.
-
-        Parameters
-        ----------
-        n_clusters : int
-            One of the `View.variants` of ``views_``.
-
-        Returns
-        -------
-        KDAC
-            A copy with the labels, directions and parameters of that view.
-        """
-        check_is_fitted(self)
-        other = copy(self)
-        other._publish(self.fitted_.variant(n_clusters))
-        other._views = None
-        return other
+        following = partial(next_view, self, self._fitted_to, self._given)
+        return find_views(self, following, lambda model: model.assess_significance(self.callback), most)
 
     @property
     def certificate_(self) -> Certificate:
@@ -523,8 +487,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     def load(cls, path: str | os.PathLike) -> KDAC:
         """Read a model written by `save`."""
         model, view = load_kdac(cls, path)
-        model._publish(view)
-        model._given = model._fitted_to = model._views = None
+        model.publish(view)
+        model._given = model._fitted_to = None
         return model
 
     def __str__(self) -> str:

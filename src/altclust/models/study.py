@@ -25,7 +25,7 @@ from ..tables.unknown_column import remedy
 from ..tables.values import known_labels
 from ..tables.values import labels as as_labels
 from .kdac import KDAC
-from .views import MOST, View, find_views
+from .views import MOST, View, alike, find_views
 
 ADDED, FIRST = "alternative", "first_view"  # the new column, and that of the first clustering if nothing was given
 RESULTS = rf"{ADDED}(_\d+)?|{FIRST}"
@@ -103,7 +103,7 @@ class Study:
         """
 
         def fit(before: list[View]) -> KDAC:
-            return self.fit(model.alike(len(before)), self.known([view.labels for view in before]))
+            return self.fit(alike(model, len(before)), self.known([view.labels for view in before]))
 
         yield from find_views(fit([]) if first is None else first.model, fit, test or self.tested, most)
 

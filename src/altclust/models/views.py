@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base.backend import Array
+from ..base.errors import InputError
+from ..base.known import Known, known_parts
 from ..core.metrics import nmi
 from ..core.solvers import Status
 from ..search.significance import Significance
@@ -84,7 +87,9 @@ class View:
 
     def variant(self, n_clusters: int) -> View:
         """The same view with one of the numbers of clusters in `variants`, without a new search."""
-        return View(self.number, self.model.variant(n_clusters), self.overlaps)
+        model = copy(self.model)
+        model.publish(self.model.fitted_.variant(n_clusters))
+        return replace(self, model=model)
 
     @property
     def sentence(self) -> str:
@@ -165,7 +170,7 @@ def find_views(
     before: list[View] = []
     while True:
         number = len(before) + 1
-        model.take_number(number)
+        take_number(model, number)
         overlaps = {f"view {one.number}": nmi(np.asarray(model.labels_), one.labels) for one in before}
         view = View(number, model, overlaps)
         yield view
@@ -176,6 +181,28 @@ def find_views(
             return
         before.append(view)
         model = fit(before)
+
+
+def next_view(model: KDAC, fitted_to: dict[str, Any] | None, given: Any, before: list[View]) -> KDAC:
+    """A model of the next view: new to what is given, and to the views before it."""
+    if fitted_to is None:
+        raise InputError("other views need the rows, which a loaded model does not contain: fit again.")
+    known = [*known_parts(given), *(Known.labels(view.labels, f"view {view.number}") for view in before)]
+    return alike(model, len(before)).fit(y=known, **fitted_to)
+
+
+def alike(model: KDAC, place: int) -> KDAC:
+    """An estimator with the same parameters, for the view in this place of the sequence, from 0."""
+    wanted = model.n_clusters
+    if isinstance(wanted, list | tuple):
+        wanted = wanted[place:] or "auto"
+    return type(model)(**model.get_params(deep=False) | {"n_clusters": wanted})
+
+
+def take_number(model: KDAC, number: int) -> None:
+    """Count as this view of a sequence: `significance_` is corrected for the views before it."""
+    if number != model.fitted_.number:
+        model.fitted_ = replace(model.fitted_, number=number, significance=None)
 
 
 def _list(names: tuple[str, ...], word: str = "and") -> str:

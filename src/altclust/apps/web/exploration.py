@@ -20,7 +20,7 @@ from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
 from ...models.study import Study, read_study, view_name
-from ...models.views import MOST, View
+from ...models.views import MOST, View, take_number
 from ...tables import Table, TableEncoder
 from .escape import unique_names
 from .jobs import Job
@@ -143,7 +143,7 @@ class Exploration:
             return ShownView(view, before, view.labels, known)
         model = job.compute(fitted, self.study, KDAC(wanted, random_state=0), known, inf)
         view = View(len(self.views) + 1, model)
-        model.take_number(view.number)
+        take_number(model, view.number)
         if self.views and job.stopping:
             return None
         return ShownView(view, view, view.labels, known, stopped=job.stopping)
@@ -163,7 +163,7 @@ class Exploration:
             random_state=0,
         )
         model = job.compute(fitted, self.study, model, shown.known, PATIENCE)
-        model.take_number(shown.view.number)
+        take_number(model, shown.view.number)
         found = match_labels(np.asarray(model.labels_), shown.labels)
         return replace(shown, view=replace(shown.view, model=model), labels=found, before=shown.model)
 
