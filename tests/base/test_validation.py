@@ -168,7 +168,7 @@ def test_constant_columns_warn_and_get_no_weight():
 
 def test_more_directions_than_the_rows_span():
     table = np.column_stack([X[:, 0], 2 * X[:, 0], X[:, 1]])
-    with pytest.warns(UserWarning, match=r"^n_components=3 is more than the rows span: only 2 direction\(s\) are used"):
+    with pytest.warns(UserWarning, match=r"^n_components=3 is more than the 2 directions that the rows span"):
         model = KDAC(2, n_components=3, random_state=0).fit(table, given)
     assert model.components_.shape == (2, 3)
 

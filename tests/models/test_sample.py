@@ -539,7 +539,7 @@ def test_what_is_passed_in_is_not_changed(table):
 def test_more_columns_than_rank(table):
     X, known, hidden = table
     mixed = X @ np.random.default_rng(0).standard_normal((5, 12)) / 3
-    with pytest.warns(UserWarning, match=r"more than the rows span: only 5 direction"):
+    with pytest.warns(UserWarning, match=r"more than the 5 directions that the rows span"):
         model = KDAC(**FIXED | {"n_components": 9}).fit(mixed, known)
     assert model.components_.shape == (5, 12)
     narrow = KDAC(**FIXED).fit(mixed, known)

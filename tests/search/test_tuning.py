@@ -10,7 +10,7 @@ from altclust import KDAC, InputError, Settings, tune
 from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.datasets import views
-from altclust.search.selection import fewest
+from altclust.search.selection import explain_ranking, fewest
 from altclust.search.spec import MOST_ROWS
 
 N = 90
@@ -237,3 +237,11 @@ def test_few_known_labels():
     with pytest.raises(InputError, match="given is needed: too few labels were given to guess the cluster of a row"):
         model.predict(data.X)
     assert KDAC(2, random_state=0, settings=Settings(subtract_given=False)).fit(data.X, given).n_clusters_ == 2
+
+
+def test_the_reason_has_no_second_stability_or_overlap():
+    row = {"n_clusters": 2, "n_components": 1, "sigma": 0.5, "contrast": 1.0, "again": 0.91, "overlap": 0.07}
+    told = explain_ranking(pd.Series(row | {"source": "direct"}), pd.DataFrame([row]))
+    assert told.startswith("2 clusters in 1 direction at sigma=0.5 (direct): ")
+    assert "NMI" not in told
+    assert "overlap" not in told

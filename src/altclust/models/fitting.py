@@ -206,7 +206,8 @@ def fit_sample(sample: Sample, asked: Settings, options: SolveOptions, rng: np.r
         fit, settings = Fit.of(sample, asked, options, rng)
         view = fit.view(settings, rng)
     if asked.n_components is not None and asked.n_components > view.n_components:
-        problem = f"is more than the rows span: only {view.n_components} direction(s) are used."
+        spanned = "1 direction" if view.n_components == 1 else f"{view.n_components} directions"
+        problem = f"is more than the {spanned} that the rows span."
         warnings.warn(FitWarning(problem, argument="n_components", value=asked.n_components), stacklevel=4)
     if view.approximation_error > MUCH_LEFT_OUT:
         problem = (

@@ -131,7 +131,7 @@ class Views(Sequence[View]):
         real = tuple(view for view in last.values() if view.is_real)
         others = [view for view in last.values() if not view.is_real]
         if not others:
-            return cls(real, None, f"{len(real)} view(s) were asked for.")
+            return cls(real, None, f"No more views were asked for than {len(real)}.")
         if others[0].significance is None:
             return cls(real, None, f"It was cancelled: view {others[0].number} was not tested and may be unfinished.")
         return cls(real, others[0], f"View {others[0].number}: {others[0].significance.verdict}")

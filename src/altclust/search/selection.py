@@ -71,14 +71,14 @@ def fewest(n_clusters: Any) -> Any:
 
 
 def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
-    """A sentence that explains the choice of this row of the table."""
-    new = "" if np.isnan(row["overlap"]) else f", overlap {row['overlap']:.2f} with what is given"
-    found = f"{row['n_clusters']} clusters in {row['n_components']} direction(s) at sigma={row['sigma']:.3g}"
+    """A sentence that explains the choice of this row of the table.
+
+    The stability and the overlap are told by the test and the fit, on more rows: here they would be second numbers.
+    """
+    q = row["n_components"]
+    found = f"{row['n_clusters']} clusters in {q} direction{'' if q == 1 else 's'} at sigma={row['sigma']:.3g}"
     times = "more than 20" if row["contrast"] > 3 else f"{np.exp(abs(row['contrast'])):.2g}"
     compared = f"{times} times {'smaller' if row['contrast'] >= 0 else 'larger'} than"
     compared = "as large as" if abs(row["contrast"]) < 0.05 else compared
-    why = (
-        f"within the search, halves of its rows give them again with NMI {row['again']:.2f}, their normalised cut is "
-        f"{compared} that of a Gaussian cloud (which is no test){new}"
-    )
+    why = f"their normalised cut is {compared} that of a Gaussian cloud (which is no test)"
     return f"{found} ({row['source']}): {why}. The best of {len(table)} candidates."

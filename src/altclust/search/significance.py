@@ -258,12 +258,10 @@ def _combined(answers: list[Answer], n: int, draws: int) -> Significance:
     """The Cauchy combination of the p-values, but at least the median of `connected`; and the mean agreement."""
     p = np.array([min(answer.p_value, 0.99) for answer in answers])
     smallest = 1 / (1 + draws)
-    p_value = max(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi, smallest)
+    p_value = max(float(0.5 - np.arctan(np.mean(np.tan((0.5 - p) * np.pi))) / np.pi), smallest)
     told = [answer.hang_together for answer in answers if not np.isnan(answer.hang_together)]
     without_gaps = bool(told) and float(np.median(told)) > p_value
     p_value = float(np.median(told)) if without_gaps else p_value
     stability = float(np.mean([answer.agreement for answer in answers]))
     middle = answers[int(np.argsort(p)[len(p) // 2])]
-    return Significance(
-        float(p_value), smallest, stability, middle.score, middle.reference, n, without_gaps=without_gaps
-    )
+    return Significance(p_value, smallest, stability, middle.score, middle.reference, n, without_gaps=without_gaps)

@@ -318,7 +318,7 @@ def test_warnings_are_sentences(folder, altclust):
     )
     done = altclust("find", "line.csv", "--as", "b=number", *FAST, "--components", "2")
     assert done.returncode == 0, done.stderr
-    assert words(done.stderr).count("--components 2 is more than the rows span: only 1 direction(s) are used.") == 1
+    assert words(done.stderr).count("--components 2 is more than the 1 direction that the rows span.") == 1
     assert "UserWarning" not in done.stderr
 
 

@@ -211,7 +211,7 @@ def show_answer(figures: dict[str, Any], view: View, given: pd.DataFrame | None)
     known = [] if given is None else list(map(str, given.columns))
     earlier = ", ".join(f"{name} {nmi:.2f}" for name, nmi in view.overlaps.items())
     compared = f"{'dependence on' if measured(given) else 'NMI with'} {plain(', '.join(known))}"
-    table.add_row("overlap", f"{figures['overlap']:.3f}  ({compared}; 0 is independent)")
+    table.add_row("overlap", f"{figures['overlap']:.2f}  ({compared}; 0 is independent)")
     if earlier:
         table.add_row("", f"NMI with earlier views: {earlier}")
     if figures["agreement"] is not None:
