@@ -114,6 +114,12 @@ def empty_cells(rng: np.random.Generator) -> pd.DataFrame:
     return table.assign(effect=np.where(missing, None, rng.choice(["low", "high"], ROWS)))
 
 
+def ratings_together(rng: np.random.Generator) -> pd.DataFrame:
+    mood = rng.standard_normal((ROWS, 1))
+    answers = np.clip(np.round(3 + mood + 0.7 * rng.standard_normal((ROWS, COLUMNS))), 1, 5).astype(int)
+    return pd.DataFrame(answers, columns=[f"q{i}" for i in range(COLUMNS)]).assign(age=rng.integers(18, 80, ROWS))
+
+
 def left_out(rng: np.random.Generator) -> pd.DataFrame:
     table = plain(rng)
     size = sum(table[name] / table[name].std() for name in "abc")
@@ -126,6 +132,7 @@ TABLES: dict[str, Callable[[np.random.Generator], pd.DataFrame]] = {
     "duplicated columns": duplicated,
     "empty cells": empty_cells,
     "a column was left out": left_out,
+    "ratings that go together": ratings_together,  # one scale, answered in six questions
 }
 
 

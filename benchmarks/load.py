@@ -5,7 +5,7 @@ server's. Every visitor uploads a table, presses "Find another view" with automa
 the slider three times (a short fit each), and so on.
 
     python benchmarks/load.py                                      # 20 visitors, 200 fits of 1,000 rows, ten minutes
-    python benchmarks/load.py --users 4 --fits 16 --rows 200 --long-rows 0
+    python benchmarks/load.py --users 4 --fits 16 --rows 200 --noise 0
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ REFUSED = "already waiting"
 WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
 
-def table(rows: int, seed: int) -> bytes:
-    """A CSV with three given blobs and two hidden moons."""
-    data = datasets.views(rows, ("blobs", "moons"), (3, 2), random_state=seed)
+def table(rows: int, seed: int, noise: int = 2) -> bytes:
+    """A CSV with three given blobs, two hidden moons, and columns of noise: hundreds of them take long to test."""
+    data = datasets.views(rows, ("blobs", "moons"), (3, 2), noise_columns=noise, random_state=seed)
     frame = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(given=data.given)
     return frame.to_csv(index=False).encode()
 
@@ -149,7 +149,6 @@ class Beside:
 async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
     """One visitor reruns the page repeatedly while another one searches."""
     async with visiting(server.url) as looking, visiting(server.url) as searching:
-        await searching.upload("small.csv", table(rows, 0))
         reruns: list[float] = []
 
         async def look() -> None:
@@ -158,18 +157,21 @@ async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
                 await asyncio.sleep(0.2)
 
         task = asyncio.create_task(look())
-        fits = [await find(searching) for _ in range(searches)]
+        fits = []
+        for seed in range(searches):
+            await searching.upload(f"small {seed}.csv", table(rows, seed))
+            fits.append(await find(searching))
         task.cancel()
         return Beside(reruns, fits)
 
 
-async def long_jobs(server: Server, rows: int, long_rows: int, longs: int = 1) -> tuple[Beside, Beside, bool]:
-    """Times of others without and with significance tests of large tables; whether those still ran at the end."""
+async def long_jobs(server: Server, rows: int, noise: int, longs: int = 1) -> tuple[Beside, Beside, bool]:
+    """Times of others without and with significance tests of wide tables; whether those still ran at the end."""
     async with visiting(server.url) as first, visiting(server.url) as second:
         visitors = [first, second][:longs]
         alone = await beside(server, rows)
         for visitor in visitors:
-            await visitor.upload("long.csv", table(long_rows, 1))
+            await visitor.upload("long.csv", table(rows, 1, noise))
             await find(visitor)  # its view is then tested
         crowded = await beside(server, rows)
         running = any(TESTING in visitor.words() for visitor in visitors)
@@ -208,13 +210,13 @@ def was_refused(visitor: Visitor) -> bool:
     return any(REFUSED in alert.body for alert in visitor.shown("alert"))
 
 
-async def left_behind(server: Server, rows: int) -> float:
+async def left_behind(server: Server, rows: int, noise: int) -> float:
     """Seconds from closing a tab to the end of its long job, when another one's starts."""
     first = Visitor(server.url)
     await first.open()
     async with visiting(server.url) as second:
-        for visitor in (first, second):
-            await visitor.upload("table.csv", table(rows, 1))
+        for visitor, columns in ((first, noise), (second, 2)):
+            await visitor.upload("table.csv", table(rows, 1, columns))
             await find(visitor)  # its view is then tested
         await second.until(lambda: second.has("stop-test"))
         if TESTING in second.words():
@@ -243,14 +245,14 @@ def show(*row: object) -> None:
     print(f"{row[0]:<58} {' '.join(str(cell) for cell in row[1:])}", flush=True)
 
 
-async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
+async def run(users: int, fits: int, rows: int, noise: int) -> None:
     with serving() as server:
         start = time.monotonic()
         show("memory of the idle server", f"{server.memory():.0f} MB")
-        if long_rows:
+        if noise:
             for longs in (1, 2):
-                alone, crowded, running = await long_jobs(server, rows, long_rows, longs)
-                show(f"{longs} significance test(s), {long_rows:,} rows, still running", running)
+                alone, crowded, running = await long_jobs(server, rows, noise, longs)
+                show(f"{longs} significance test(s), {noise} columns of noise, still running", running)
                 ratio = median(crowded.reruns) / median(alone.reruns)
                 show("  a plain rerun without, with (ms), ratio", f"{1e3 * median(alone.reruns):.0f}",
                      f"{1e3 * median(crowded.reruns):.0f}", f"{ratio:.2f}")  # fmt: skip
@@ -282,8 +284,8 @@ async def run(users: int, fits: int, rows: int, long_rows: int) -> None:
         show(f"memory after every {EVERY} fits (MB)", *(f"{one:.0f}" for one in seen.memory))
         if len(seen.memory) >= 6:
             show("  growth, last three measurements over the first three", f"{seen.growth:.3f}")
-        if long_rows:
-            show("a tab is closed: its long job ends after (s)", f"{await left_behind(server, rows):.0f}")
+        if noise:
+            show("a tab is closed: its long job ends after (s)", f"{await left_behind(server, rows, noise):.0f}")
         refused, wrong = await turned_away(server, users + 6, 200)
         show(f"of {users + 6} who press at once: refused with a message", refused)
         show("  errors in pages", len(wrong))
@@ -300,10 +302,10 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=20)
     parser.add_argument("--fits", type=int, default=200, help="total number of fits")
     parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--long-rows", type=int, default=100_000, help="rows of the long jobs; 0: no long jobs")
+    parser.add_argument("--noise", type=int, default=400, help="columns of the long jobs; 0: no long jobs")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the server is always stopped
-    asyncio.run(run(arguments.users, arguments.fits, arguments.rows, arguments.long_rows))
+    asyncio.run(run(arguments.users, arguments.fits, arguments.rows, arguments.noise))
 
 
 if __name__ == "__main__":

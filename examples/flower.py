@@ -44,9 +44,7 @@ def draw(small: np.ndarray, given: np.ndarray, labels: np.ndarray) -> plt.Figure
     figure, axes = plt.subplots(1, 3, figsize=(11, 2.9), layout="constrained")
     axes[0].imshow(small)
     axes[0].set_title("the photo")
-    for ax, title, values in zip(
-        axes[1:], ("given: flower or not", "found: light or shade"), (given, labels), strict=True
-    ):
+    for ax, title, values in zip(axes[1:], ("given: flower or not", "found"), (given, labels), strict=True):
         ax.imshow(values.reshape(small.shape[:2]), cmap=ListedColormap(list(COLOURS[:2])), interpolation="nearest")
         ax.set_title(title)
     for ax in axes:

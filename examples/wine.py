@@ -65,8 +65,8 @@ def main() -> None:
     describe("The first view, with nothing given", first, X, cultivar)
     describe("Another view, with the first given", second, X, cultivar)
     if not second.significance_.is_real:
-        print("\nThe clusters of the second view overlap, so the test does not find them significant.")
-        print("That does not prove them meaningless: see how they differ, and compare them with the cultivars.")
+        print("\nThe test does not prove the clusters of the second view. That does not prove them meaningless:")
+        print("see how they differ, and compare them with the cultivars.")
 
     arguments.out.mkdir(parents=True, exist_ok=True)
     picture, report = arguments.out / "wine.png", arguments.out / "wine.html"

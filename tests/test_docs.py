@@ -168,6 +168,12 @@ def test_links_inside_the_repository_exist(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_commands_name_exist(page):
+    named = re.findall(r"\b(?:tests|benchmarks|tools|examples|conda)/[\w/]+\.\w+", page.read_text(encoding="utf-8"))
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 def test_every_page_is_in_the_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text()
     for page in PAGES[1:]:

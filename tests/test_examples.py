@@ -38,6 +38,9 @@ def test_the_demo_tells_the_verdict_of_its_report(tmp_path):
     command = [sys.executable, str(EXAMPLES / "penguins.py"), "--out", str(tmp_path)]
     finished = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert finished.returncode == 0, finished.stderr
+    share = re.search(r"agreement with sex\W+(\d+)%", finished.stdout)[1]
+    for page in ("README.md", "docs/start.md"):
+        assert f"{share} % agree" in (EXAMPLES.parent / page).read_text(encoding="utf-8"), page
     report = unescape((tmp_path / "report.html").read_text(encoding="utf-8")).replace("\u00a0", " ")
     badge, sentence = (re.search(f'<p class="{name}">(.*)</p>', report)[1] for name in ("badge", "sentence"))
     assert f"{badge}: {sentence}" in " ".join(finished.stdout.replace("│", " ").split())

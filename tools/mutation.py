@@ -44,7 +44,7 @@ def main() -> None:
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, copy / name)
         paths = ", ".join(f'"{path}"' for path in MODULES)
         (copy / "config.toml").write_text(
-            f"[cosmic-ray]\nmodule-path = [{paths}]\ntimeout = 600.0\nexcluded-modules = []\n"
+            f"[cosmic-ray]\nmodule-path = [{paths}]\ntimeout = 300.0\nexcluded-modules = []\n"
             f'test-command = "{COMMAND}"\n[cosmic-ray.distributor]\nname = "local"\n',
             encoding="utf-8",
         )

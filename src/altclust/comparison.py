@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,15 +176,12 @@ def compare(
         labels = answers[ours][0]
         n_clusters = None if labels is None else len(np.unique(labels))
     left = iter([name for name in wanted if name not in answers])
-    workers = [threading.Thread(target=ask_for, args=(left,)) for _ in range(max(1, n_jobs))]
-    try:
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    except BaseException:
-        given_up.set()
-        raise
+    with ThreadPoolExecutor(max(1, n_jobs)) as pool:
+        try:
+            list(pool.map(ask_for, [left] * max(1, n_jobs)))
+        except BaseException:
+            given_up.set()
+            raise
     cancelled()
     return _compare(rows, dict(zip(names, codes, strict=True)), {name: answers[name] for name in wanted})
 

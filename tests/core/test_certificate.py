@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import objective_at, random_problem
 
 from altclust.base.given import Given
-from altclust.core.certificate import _cluster_eigengap, certify
+from altclust.core.certificate import _cluster_eigengap, _verdict, certify
 from altclust.core.descent import descend
 from altclust.core.engines import DenseEngine
 from altclust.core.kernels import Gaussian
@@ -140,3 +140,34 @@ def test_one_column_has_one_component():
     engine = DenseEngine(X, problem.kernel, np.zeros((30, 0)))
     found = certify(problem, engine, np.eye(1), objective_at(problem, engine, np.eye(1)).gamma)
     assert found.best_n_components == 1
+
+
+@pytest.mark.parametrize(
+    ("residual", "theorem", "curvature", "said"),
+    [
+        (2e-3, True, 1.0, "Not stationary yet: the first-order residual is 0.002, above 0.001."),
+        (1e-3, True, 1.0, "A local minimum by Theorem 1"),
+        (0.0, True, -0.1, "A local minimum by Theorem 1"),
+        (0.0, True, -0.2, "A saddle"),
+        (0.0, True, np.nan, "A local minimum by Theorem 1"),
+        (
+            0.0,
+            False,
+            np.nan,
+            "Stationary; the inequality is inconclusive, and the smallest curvature did not converge.",
+        ),
+        (0.0, None, np.nan, "Stationary; the smallest curvature did not converge."),
+        (
+            0.0,
+            False,
+            0.2,
+            "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space (",
+        ),
+        (0.0, None, 0.2, "A strict local minimum: stationary, and the Hessian is positive on the whole tangent space."),
+        (0.0, None, 0.1, "Stationary, with a direction along which F is flat to second order."),
+        (0.0, None, -0.1, "Stationary, with a direction along which F is flat to second order."),
+        (0.0, None, -0.2, "A saddle: stationary, but there is a direction along which F still falls."),
+    ],
+)
+def test_the_verdict_says_what_was_found_and_no_more(residual, theorem, curvature, said):
+    assert _verdict(residual, 1e-3, theorem, curvature, 0.1, whole=False).startswith(said)

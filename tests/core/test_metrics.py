@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
-from altclust.core.metrics import hsic, nmi, overlap
+from altclust.core.metrics import hsic, match_labels, nmi, nmi_matrix, normalised_cut, overlap
 
 
 def test_nmi_is_geometric():
@@ -40,3 +42,29 @@ def test_hsic_is_the_trace_formula_and_sees_what_correlation_misses():
     assert hsic(x, y, sigma=0.5, sigma_y=0.5) > 5 * max(shuffled)
     Y = np.eye(2)[(x[:, 0] > 0).astype(int)]
     assert hsic(x, Y, sigma=0.5) == pytest.approx(np.trace(K @ H @ Y @ Y.T @ H) / (n - 1) ** 2)
+
+
+def test_all_pairs_at_once_have_the_nmi_of_each_pair():
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, k, 80) for k in (2, 3, 5)]
+    columns.append(np.where(rng.random(80) < 0.8, columns[1], 0))
+    expected = [[nmi(a, b) for b in columns] for a in columns]
+    assert np.allclose(nmi_matrix(columns), expected)
+    assert nmi_matrix([columns[0], np.zeros(80, dtype=int)]) == pytest.approx(np.array([[1.0, 0.0], [0.0, 0.0]]))
+
+
+def test_numbers_of_clusters_follow_a_reference_where_it_is_known():
+    labels = np.array([2, 2, 2, 0, 0, 1, 1])
+    reference = np.array([0, 0, -1, 1, -1, -1, -1])
+    assert match_labels(labels, reference).tolist() == [0, 0, 0, 1, 1, 2, 2]
+
+
+def test_the_normalised_cut_is_its_definition_and_an_empty_cluster_counts_one():
+    rng = np.random.default_rng(0)
+    K, labels = np.exp(-rng.random((30, 30))), rng.integers(0, 3, 30)
+    K = (K + K.T) / 2
+    parts = [K[labels == c][:, labels != c].sum() / K[labels == c].sum() for c in range(3)]
+    assert normalised_cut(K, labels, 3) == pytest.approx(0.001 + sum(parts))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert normalised_cut(K, labels, 4) == pytest.approx(1.001 + sum(parts))

@@ -11,7 +11,7 @@ from altclust.core.coordinates import Coordinates
 from altclust.core.engines import DenseEngine
 from altclust.core.initialization import SpectralStart, spectral_start
 from altclust.core.kernels import Gaussian
-from altclust.core.problem import Problem, coordinates, row_space
+from altclust.core.problem import Problem, coordinates, row_space, whiten
 
 
 def test_indicators_are_the_centred_one_hot_columns():
@@ -47,6 +47,35 @@ def test_row_space_keeps_all_distances(seed, n, d):
     assert np.allclose(rows @ rows.T, X @ X.T, atol=1e-6 * np.abs(X @ X.T).max())
     if basis is not None:
         assert np.allclose(basis.T @ basis, np.eye(rows.shape[1]), atol=1e-10)
+
+
+def rows_with(singular, n, d):
+    """Rows with these singular values and random directions; not centred, which nothing here needs."""
+    rng = np.random.default_rng(0)
+    left, right = (np.linalg.qr(rng.standard_normal((size, len(singular))))[0] for size in (n, d))
+    return (left * singular) @ right.T
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 12), (12, 40), (12, 12)])
+def test_the_row_space_has_all_directions_above_rounding_of_the_widest_one(n, d):
+    rows, basis = row_space(rows_with([1.0, 1e-2, 5e-3, 1e-3, 1e-9], n, d))
+    assert np.linalg.norm(rows, axis=0) == pytest.approx([1.0, 1e-2, 5e-3, 1e-3], rel=1e-4)
+    assert basis.shape == (d, 4)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_whitened_rows_vary_equally_or_to_the_power_that_is_left(power):
+    singular = np.array([8.0, 4.0, 2.0, 1.0, 0.07])  # the last is below a hundredth of the first
+    rows, basis = whiten(rows_with(singular, 60, 9), power)
+    spread = singular[:4] / np.sqrt(60)
+    assert np.sqrt(np.mean(rows**2, axis=0)) == pytest.approx(spread ** (1 - power))
+    assert np.linalg.norm(basis, axis=0) == pytest.approx(spread**-power)
+
+
+def test_fully_whitened_directions_need_fifteen_rows_each_and_two_stay():
+    counts = {n: whiten(rows_with([3.0, 2.0, 1.5, 1.0], n, 6), 1)[1].shape[1] for n in (20, 44, 45, 90)}
+    assert counts == {20: 2, 44: 2, 45: 3, 90: 4}
+    assert whiten(rows_with([3.0, 2.0, 1.5, 1.0], 20, 6), 0.5)[1].shape[1] == 4
 
 
 def test_a_full_rank_table_is_left_alone():

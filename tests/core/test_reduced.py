@@ -207,3 +207,14 @@ def test_memory_bounds_what_is_remembered(memory):
     X, Y, _ = rows()
     f = ReducedObjective(X, Y, Gaussian(1.0), 3, 1.0)
     assert LBFGS(memory=memory)(f, start(X)).status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("rounding", ["kmeans", "cluster_qr"])
+def test_equal_rows_get_equal_labels_also_where_there_are_more_clusters_than_kinds_of_rows(rounding):
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 3, 90)
+    X = np.array([[0.0, 0.0, 1.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]])[kinds]
+    X -= X.mean(axis=0)
+    objective = ReducedObjective(X, np.zeros((90, 0)), Gaussian(2.0), n_clusters=6, novelty_weight=1.0)
+    found = descend(objective, np.eye(3)[:, :2], LBFGS(), rounding=rounding, rng=rng)
+    assert all(len(np.unique(found.labels[kinds == kind])) == 1 for kind in range(3))

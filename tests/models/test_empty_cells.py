@@ -31,7 +31,7 @@ def test_columns_that_are_empty_together_are_one_column(table):
 def test_a_view_of_empty_cells_is_told_as_such(table):
     result = altclust.find(table, "given", n_clusters=2, significance=False)
     labels = table["a"].isna().to_numpy().astype(int)
-    test = Significance(0.001, 0.001, 0.95, 1.0, np.ones(3), 150)
+    test = Significance(0.001, 0.001, 0.95, 0.95, 1.0, np.ones(3), 150)
     view = replace(result.model.fitted_, labels=labels, significance=test)
     others = result.study.others(result.model)
     found = view.witnessed(others, Given.nothing(150), np.random.default_rng(0)).significance

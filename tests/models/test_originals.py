@@ -8,6 +8,7 @@ import pytest
 
 from altclust import KDAC, InputError, Settings, find
 from altclust.datasets import penguins
+from altclust.metrics import nmi
 from altclust.report import Shown, render, summarise
 from altclust.tables import TableEncoder, learn_recipe
 
@@ -104,3 +105,24 @@ def test_the_list_of_columns_tells_what_was_left_aside(found, birds):
     page = render(found.summary)
     assert "All 6 columns of the table" in page
     assert "its values are an obvious group" in page
+
+
+def test_a_split_of_dates_is_an_obvious_group_and_the_search_goes_on():
+    """Three seasons have the widest gaps of the table, and tell only when rows were recorded."""
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2007-11-01") + 365 * rng.integers(0, 3, 240) + rng.integers(0, 40, 240)
+    sizes = {name: rng.standard_normal(240) for name in ("length", "width")}
+    found = find(pd.DataFrame({"day": days, **sizes, "site": rng.choice(["a", "b"], 240)}), given="site")
+    assert is_left_aside(found.model, "day")
+    assert not found.model.significance_.is_real
+
+
+def test_ratings_that_go_together_are_no_obvious_group():
+    """Two of six ratings nearly reproduce what all six show: they are not the reason for it."""
+    rng = np.random.default_rng(0)
+    attitude = rng.integers(0, 2, 300)
+    answers = np.clip(np.round(1.3 + 2.4 * attitude[:, None] + rng.normal(0, 0.8, (300, 6))), 1, 5).astype(int)
+    table = pd.DataFrame(answers, columns=[f"q{i}" for i in range(6)])
+    found = find(table.assign(age=rng.integers(18, 80, 300), region=rng.choice(["a", "b"], 300)), given="region")
+    assert nmi(found.labels, attitude) > 0.9
+    assert found.model.significance_.is_real

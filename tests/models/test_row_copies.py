@@ -112,7 +112,7 @@ def test_other_views_of_a_weighted_search_have_a_label_for_every_row():
 
 def test_sparse_rows_have_weights_too():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((90, 40), density=0.2, rng=rng, format="csr")
+    X = sparse.csr_array(rng.random((90, 40)) * (rng.random((90, 40)) < 0.2))
     weights = np.arange(90) % 3
     model = KDAC(**FIXED).fit(X, sample_weight=weights)
     repeated = KDAC(**FIXED).fit(X[np.repeat(np.arange(90), weights)])

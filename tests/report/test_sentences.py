@@ -201,3 +201,10 @@ def test_dates_are_told_as_dates():
     assert describe(second).startswith("much later opened, 2020-05-02")
     assert [cell(value) for value in day] == ["2017-01-01", "2017-01-03", "2020-05-01", "2020-05-03", "–"]
     assert cell(pd.Timestamp("2020-05-01 13:45")) == "2020-05-01 13:45"
+
+
+def test_levels_in_the_same_rows_are_told_once():
+    codes = np.repeat([0, 1], 50)
+    words = np.where(codes == 1, "no internet", np.resize(["yes", "no"], 100))
+    frame = pd.DataFrame({"backup": words, "security": words, "charges": 3.0 * codes + np.resize([0.0, 1.0, 2.0], 100)})
+    assert [one["name"] for one in strongest(column_effects(frame, codes, 2), 1, 6)] == ["charges", "backup"]

@@ -11,6 +11,7 @@ from altclust import KDAC, InputError
 from altclust.report import Shown, summarise
 from altclust.report.drawing import FEWEST, MOST_DRAWN, axis_name, drawn_rows
 from altclust.report.labelling import Labelling, collapse
+from altclust.report.summary import describe_clusters
 from altclust.report.verdict import headline, main_features
 from altclust.search.obvious import Obvious
 from altclust.search.significance import Significance
@@ -180,9 +181,24 @@ def test_many_levels_are_put_together():
     assert small.unknown == 1
 
 
+def test_sentences_name_the_columns_with_most_weight_first_and_none_without_weight():
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], 100)
+    shifts = {"clean": 0.4, "body": 1.0, "balance": 0.6, "sex": 2.0}  # of one cluster; sex was not used
+    values = pd.DataFrame({name: shift * codes + rng.standard_normal(200) for name, shift in shifts.items()})
+    found = Labelling("alternative", ["cluster 0", "cluster 1"], codes)
+
+    def named(**weights: float) -> list[str]:
+        listed = [{"name": name, "weight": weight} for name, weight in weights.items()]
+        return [feature["name"] for feature in describe_clusters(found, values, listed)[0]["features"]]
+
+    assert named(clean=0.73, body=0.27, balance=0.0) == ["sex", "clean", "body"]
+    assert named(body=0.2, clean=0.15, balance=0.1, age=0.55 / 6) == ["sex", "body", "balance", "clean"]
+
+
 WEIGHTS = [{"name": "income", "weight": 0.6}, {"name": "age", "weight": 0.3}, {"name": "x", "weight": 0.1}]
-CLEAR = Significance(0.001, 0.001, 0.95, 1.0, np.ones(3), 300, overlap=0.01)
-CHANCE = replace(CLEAR, p_value=0.4, stability=0.6)
+CLEAR = Significance(0.001, 0.001, 0.95, 0.95, 1.0, np.ones(3), 300, overlap=0.01)
+CHANCE = replace(CLEAR, p_value=0.4, halves=0.6)
 PHRASE = "3 clusters of 120, 140 and 140 rows, almost independent of segment (NMI 0.01), based on income and age."
 
 
@@ -196,8 +212,8 @@ def said(overlap=0.01, found=CLEAR, given=(("segment", 0.01),), weights=WEIGHTS,
 
 def test_sure_only_where_new_and_real():
     why = (
-        "Data without groups look as clear in fewer than 1 of 100 cases (p ≤ 0.001). "
-        "Halves of the 300 rows tested give the same clusters (NMI 0.95)."
+        "Data without groups show clusters this clear in fewer than 1 of 100 cases (p ≤ 0.001). "
+        "Samples of the rows give the same clusters (NMI 0.95)."
     )
     assert said() == {
         "tone": "clear",
@@ -215,12 +231,12 @@ def test_chance_is_called_chance():
         found = said(overlap, CHANCE)
         assert found["tone"] == "chance"
         assert found["verdict"].startswith("Not significant: 3 clusters of ")
-        assert "Data without groups look as clear in 40 of 100 cases (p = 0.4)." in found["sentence"]
+        assert "Data without groups show clusters this clear in 40 of 100 cases (p = 0.4)." in found["sentence"]
     assert "Neighbouring clusters touch" in said(0.01, replace(CHANCE, without_gaps=True))["sentence"]
     for p_value in (0.05, 0.4):
         unstable = said(0.01, replace(CHANCE, p_value=p_value, stability=0.3))
         assert unstable["verdict"].startswith("No reproducible clustering: 3 clusters of ")
-        assert "Halves of the 300 rows tested give other clusters (NMI 0.30;" in unstable["sentence"]
+        assert "Samples of the rows give other clusters (NMI 0.30)." in unstable["sentence"]
 
 
 def test_what_resembles_the_given_is_not_new():
@@ -236,8 +252,8 @@ def test_other_tones():
     assert said(None, given=[])["tone"] == "first"
     assert "new" not in said(None, given=[])["badge"].lower()
     assert said(found=None)["tone"] == "untested"
-    assert said(found=replace(CLEAR, stability=0.6))["tone"] == "shaky"
-    assert "with other borders" in said(found=replace(CLEAR, stability=0.6))["sentence"]
+    assert said(found=replace(CLEAR, stability=0.6))["tone"] == "unstable"
+    assert "Halves of the 300 rows tested give other" in said(found=replace(CLEAR, halves=0.4))["sentence"]
     assert "but not independent" in said(0.2)["sentence"]
     assert said(converged=False)["sentence"].endswith("The solver did not converge.")
 
@@ -280,3 +296,15 @@ def test_witnesses_are_told(data):
     assert summary["headline"]["sentence"].endswith(witness["sentence"])
     assert summary["rule"] is None or "shape" not in summary["rule"]["columns"]
     json.dumps(summary, allow_nan=False)
+
+
+def test_a_column_without_a_name_is_told_as_such():
+    rng = np.random.default_rng(0)
+    apart = np.repeat([0.0, 9.0], 40) + rng.standard_normal(80)
+    frame = pd.DataFrame({"": apart, "b": rng.standard_normal(80)})
+    model = KDAC(2, sigma=1.0, n_components=1, random_state=0).fit(frame)
+    summary = summarise(model, frame)
+    assert summary["headline"]["found"].endswith("a split of (no name) at 4.")
+    assert "higher (no name), " in " ".join(cluster["sentence"] for cluster in summary["clusters"])
+    assert summary["weights"][0]["name"] == "(no name)"
+    assert summary["drawing"]["columns"][0] == "(no name)"

@@ -37,6 +37,17 @@ def test_a_column_with_few_values_is_left_aside_and_the_search_goes_on(frame):
     assert not np.allclose(kept.settings.init[3], 0)
 
 
+def test_a_column_of_a_wide_table_that_was_left_aside_is_in_no_direction():
+    rng = np.random.default_rng(0)
+    X, groups, flag = rng.standard_normal((200, 206)), rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+    X[:, :2] += 6 * groups[:, None]
+    X[:, 2:4] = 3.0 * flag[:, None]
+    tuning = tune(X, n_clusters=2)
+    assert tuning.obvious[0].columns == ("column 2",)
+    assert np.all(tuning.settings.init[2] == 0)
+    assert np.abs(tuning.settings.init[:2]).min() > 0.5  # the columns that show the groups
+
+
 def test_coin_flips_are_obvious_groups_and_never_significant(tmp_path):
     rng = np.random.default_rng(0)
     X, given = rng.integers(0, 2, (120, 3)).astype(float), rng.integers(0, 2, 120)

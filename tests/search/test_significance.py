@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.conftest import some
 
 from altclust import KDAC, InputError, Settings
 from altclust.base.given import Given
+from altclust.base.thresholds import ALTERNATIVE
 from altclust.datasets import views
 from altclust.search import halves
 from altclust.search.halves import Carried
@@ -24,7 +26,7 @@ from altclust.search.significance import (
     fewest_rows,
 )
 from altclust.search.spec import SearchSpec
-from altclust.search.verdict import ADVICE, BADGES
+from altclust.search.verdict import ADVICE, BADGES, LEVEL, SAME_VIEW, STABLE, judge_untested
 
 
 def peaks(values):
@@ -138,24 +140,42 @@ def test_small_given_clusters_are_pooled():
 
 
 @pytest.mark.parametrize(
-    ("p_value", "stability", "said"),
+    ("p_value", "stability", "again", "said"),
     [
-        (0.005, 0.95, "Significant: Data without groups look as clear in fewer than 1 of 100 cases (p ≤ 0.005)."),
-        (0.03, 0.6, "Significant, but not stable: Data without groups look as clear in 3 of 100 cases (p = 0.03)."),
+        (
+            0.005,
+            0.95,
+            0.6,
+            "Significant: Data without groups show clusters this clear in fewer than 1 of 100 cases (p ≤ 0.005).",
+        ),
+        (
+            0.03,
+            0.91,
+            0.9,
+            "Significant: Data without groups show clusters this clear in 3 of 100 cases (p = 0.03). Samples of",
+        ),
         (
             0.2,
             0.9,
-            "Not significant: Data without groups look as clear in 20 of 100 cases (p = 0.2). Halves of",
+            0.8,
+            "Not significant: Data without groups show clusters this clear in 20 of 100 cases (p = 0.2). Samples",
         ),
         (
             0.01,
+            0.84,
+            0.8,
+            "No reproducible clustering: Samples of the rows give other clusters (NMI 0.84).",
+        ),
+        (
+            0.01,
+            0.9,
             0.1,
             "No reproducible clustering: Halves of the 300 rows tested give other clusters (NMI 0.10;",
         ),
     ],
 )
-def test_verdicts(p_value, stability, said):
-    sure = Significance(p_value, 0.005, stability, 1.0, np.ones(3), 300)
+def test_verdicts(p_value, stability, again, said):
+    sure = Significance(p_value, 0.005, stability, again, 1.0, np.ones(3), 300)
     assert str(sure).startswith(said)
     assert sure.is_real == said.startswith("Significant")
     assert sure.judgement.advice in str(sure)
@@ -163,9 +183,11 @@ def test_verdicts(p_value, stability, said):
 
 def test_the_verdict_and_is_real_agree_on_all_evidence():
     rule = Obvious(("year",), 1.0, True, "the column year")
-    numbers = itertools.product((0.001, 0.05, 0.2, np.nan), (0.1, 0.5, 0.9), (np.nan, 0.0, 0.8), (False, True), (0, 40))
-    for p_value, stability, overlap, obvious, block in numbers:
-        found = Significance(p_value, 0.001, stability, 1.0, np.ones(3), 90, block=block, overlap=overlap)
+    numbers = itertools.product(
+        (0.001, 0.05, 0.2, np.nan), (0.1, 0.9), (0.1, 0.5), (np.nan, 0.0, 0.8), (False, True), (0, 40)
+    )
+    for p_value, stability, again, overlap, obvious, block in numbers:
+        found = Significance(p_value, 0.001, stability, again, 1.0, np.ones(3), 90, block=block, overlap=overlap)
         found = found.with_obvious(rule if obvious else None, ())
         assert found.is_real == found.verdict.startswith(("Significant", "New and significant", "Similar to"))
         assert found.judgement.tone in BADGES.keys() & ADVICE.keys()
@@ -174,7 +196,7 @@ def test_the_verdict_and_is_real_agree_on_all_evidence():
 
 
 def test_a_correction_for_views_is_told_and_counts_once():
-    found = Significance(0.02, 0.005, 0.9, 1.0, np.ones(3), 300)
+    found = Significance(0.02, 0.005, 0.9, 0.9, 1.0, np.ones(3), 300)
     third = found.corrected_for(2).corrected_for(3)
     assert third.p_value == pytest.approx(0.06)
     assert not third.is_real
@@ -200,7 +222,7 @@ def test_the_verdict_names_the_test_that_decides():
         found = _combined([Answer(0.02, 0.9, 1.0, np.zeros(3), gaps)] * 2, 300, 199)
         assert found.without_gaps is decided  # a bool of numpy cannot be written as JSON
         assert found.p_value == pytest.approx(0.4 if decided else 0.02)
-        assert ("Neighbouring clusters touch" in found.verdict) == decided
+        assert ("Neighbouring clusters touch" in replace(found, stability=1.0).verdict) == decided
 
 
 def test_a_second_view_is_significant():
@@ -226,14 +248,14 @@ def test_noise_beside_what_is_given_is_not(kind, few_draws):
     assert sure.verdict.startswith("Obvious groups" if kind == "coins" else ("Not significant", "No reproducible"))
 
 
-def test_progress_counts_the_halves():
+def test_progress_counts_halves_and_samples():
     data = views(100, random_state=0)
     spec = SearchSpec(data.X, Given.from_codes(data.given), Settings(3, sigma=1.0))
     seen = []
     few = AssessOptions(splits=2, draws=9)
     fixed = "fixed"
     first = assess(spec, data.alternative, fixed, few, rng=np.random.default_rng(0), progress=seen.append)
-    assert [(p.stage, p.done, p.total) for p in seen] == [("test", done, 4) for done in range(1, 5)]
+    assert [(p.stage, p.done, p.total) for p in seen] == [("test", done, 8) for done in range(1, 9)]
     again = assess(spec, data.alternative, fixed, few, rng=np.random.default_rng(0))
     assert (again.p_value, again.stability) == (first.p_value, first.stability)
     assert assess(spec, data.alternative, fixed, few, rng=np.random.default_rng(0), progress=lambda p: True) is None
@@ -285,6 +307,45 @@ def test_saving_keeps_significance_and_given_means(tmp_path, asked):
 
 
 def test_a_corrected_p_value_is_not_told_as_a_number_of_cases():
-    alone = Significance(0.2, 0.005, 0.9, 1.0, np.zeros(3), 300)
+    alone = Significance(0.2, 0.005, 0.9, 0.9, 1.0, np.zeros(3), 300)
     assert "in 20 of 100 cases (p = 0.2)." in alone.verdict
     assert "in 20 of 100 cases (p = 0.4, corrected for 2 views)." in alone.corrected_for(2).verdict
+
+
+def evidence(p_value, stability, rows=300, again=0.9, **more):
+    return Significance(p_value, 0.005, stability, again, 1.0, np.ones(3), rows, **more)
+
+
+def test_limits_of_the_verdict_belong_to_the_better_side():
+    tones = {
+        "clear": evidence(LEVEL, STABLE, overlap=ALTERNATIVE),
+        "first": evidence(LEVEL, STABLE),
+        "known": evidence(LEVEL, STABLE, overlap=ALTERNATIVE + 1e-6),
+        "unstable": evidence(LEVEL, STABLE - 1e-6),
+        "chance": evidence(LEVEL + 1e-6, STABLE),
+    }
+    assert {tone: found.judgement.tone for tone, found in tones.items()} == {tone: tone for tone in tones}
+    tones_of_halves = [evidence(LEVEL, STABLE, again=again).judgement.tone for again in (SAME_VIEW, SAME_VIEW - 1e-6)]
+    assert tones_of_halves == ["first", "unstable"]
+
+
+def test_few_rows_are_named_where_nothing_was_found():
+    for stability, p_value in ((0.9, 0.3), (0.1, 0.01)):
+        few, enough = (evidence(p_value, stability, rows).verdict for rows in (99, 100))
+        assert few.endswith("With 99 rows, real clusters are often missed.")
+        assert "often missed" not in enough
+    assert "often missed" not in evidence(0.01, 0.9, 99).verdict
+
+
+@pytest.mark.parametrize(("block", "blocks"), [(40, 7), (100, 3), (299, 2)])
+def test_a_series_is_told_with_the_number_of_its_blocks(block, blocks):
+    assert f"made of {blocks} blocks of consecutive rows" in evidence(0.01, 0.9, block=block).verdict
+
+
+def test_without_a_test_only_overlap_and_obvious_groups_are_judged():
+    rules = (Obvious(("year",), 1.0, few, "the column year") for few in (True, False))
+    obvious, wide = (judge_untested(0.9, rule) for rule in rules)
+    assert (obvious.tone, obvious.why) == ("obvious", "These clusters are the column year.")
+    assert wide.tone == "known"
+    assert [judge_untested(overlap, None).tone for overlap in (None, ALTERNATIVE)] == ["untested", "untested"]
+    assert str(judge_untested(None, None)) == "Significance not tested: Whether the clusters exist was not tested."

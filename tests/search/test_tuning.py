@@ -11,7 +11,7 @@ from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.search.selection import explain_ranking, fewest
-from altclust.search.spec import MOST_ROWS
+from altclust.search.spec import FEW_ROWS, MOST_ROWS, searched_rows
 
 N = 90
 COLUMNS = {
@@ -191,10 +191,10 @@ def test_thin_shapes_are_found_and_stay_in_the_fit_of_all_rows(shape):
 
 
 def test_large_tables_are_looked_at_in_part():
-    data = views(MOST_ROWS + 50, ("blobs", "blobs"), (2, 2), random_state=0)
+    data = views(FEW_ROWS + 50, ("blobs", "blobs"), (2, 2), random_state=0)
     tuning = tune(data.X, data.given, n_clusters=2, subtract_given=True)
-    assert len(tuning.rows) == len(set(tuning.rows)) == MOST_ROWS
-    assert len(tuning.trials[0].labels) == MOST_ROWS
+    assert len(tuning.rows) == len(set(tuning.rows)) == FEW_ROWS
+    assert len(tuning.trials[0].labels) == FEW_ROWS
 
 
 def test_directions_come_back_in_the_columns_of_the_table():
@@ -226,6 +226,11 @@ def test_rows_that_are_all_explained_have_no_residual_view():
     given = rng.integers(3, size=60)
     X = np.column_stack([1.7 * given + 0.3, given == 1]).astype(float)
     assert not tune(X, given, n_clusters=2).settings.subtract_given
+
+
+@pytest.mark.parametrize(("n", "most"), [(10, 10), (400, 400), (1_200, 400), (1_500, 500), (10**6, MOST_ROWS)])
+def test_a_large_table_is_searched_in_more_rows(n, most):
+    assert searched_rows(n) == most
 
 
 def test_few_known_labels():

@@ -21,6 +21,7 @@ import altclust
 from altclust import KDAC, InputError, TableEncoder
 from altclust.datasets import moons, penguins
 
+# scikit-learn declares these for no estimator: its transformers treat the rows of the fit as they treat new ones.
 BY_DESIGN = dict.fromkeys(
     ("check_transformer_general", "check_transformer_data_not_an_array"),
     "columns with few values have no gaps in the rows of the fit, and are the same for equal new rows",
@@ -147,3 +148,10 @@ def test_mistakes_get_a_sentence(birds):
         encoder.fit(sparse.eye_array(5))
     with pytest.raises(ValueError, match="Reshape your data"):
         encoder.fit(birds["island"].to_numpy())
+
+
+def test_columns_can_be_one_name_or_none():
+    table = pd.DataFrame(np.random.default_rng(0).standard_normal((30, 3)), columns=["ab", "a", "b"])
+    assert list(TableEncoder(drop="ab").fit_transform(table)) == ["a", "b"]
+    assert list(TableEncoder(columns="a*", drop=None, log=None).fit_transform(table)) == ["ab", "a"]
+    assert list(TableEncoder(columns=None).fit_transform(table)) == ["ab", "a", "b"]

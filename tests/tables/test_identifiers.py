@@ -23,11 +23,14 @@ IDENTIFIERS = {
     "every tenth": 10 * rng.permutation(N),
     "subjects in blocks": np.arange(300, 340).repeat(10),
     "blocks, some shorter": np.delete(np.arange(1, 51).repeat(8), [9, 90, 130]),
+    "birds, each seen twice": np.random.default_rng(1).permutation(np.arange(N // 2).repeat(2)),
+    "two to four visits": np.random.default_rng(1).permutation(np.arange(500).repeat(np.resize([2, 3, 4], 500))),
     "subject_id": rng.integers(1, 40, N),
     "customerID": rng.integers(1, 5000, N),
     "InvoiceNo": rng.integers(1, 200, N),
     "house number": rng.integers(1, 200, N),
     "Subject": rng.integers(300, 340, N),
+    "customer": np.random.default_rng(1).integers(1, 250, N),
 }
 MEASUREMENTS = {
     "price": np.exp(rng.normal(7, 0.8, N)).round(),
@@ -47,6 +50,7 @@ MEASUREMENTS = {
     "day of the year": np.resize(np.arange(1, 101), N),
     "month of a trend": np.sort(rng.choice(35, N, p=np.arange(1, 36) / 630)),
     "large": rng.integers(0, 10**9, N),
+    "age_of_patient": np.random.default_rng(1).integers(18, 90, N),
     "heat_index": rng.integers(60, 110, N),
     "height": np.sort(rng.normal(170, 9, N)).round(1),
     "grid": np.linspace(0, 1, N),

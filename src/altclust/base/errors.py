@@ -52,6 +52,11 @@ def one_line(text: Any, longest: int = 400) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
+def shown_name(name: Any) -> str:
+    """The name of a column in a sentence: on one line, short, and never empty."""
+    return one_line(name, LONGEST) or "(no name)"
+
+
 def short_repr(value: Any) -> str:
     """A short representation of a value for a message; works even if its `repr` raises."""
     try:

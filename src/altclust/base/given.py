@@ -192,7 +192,11 @@ class Given:
 
     def crossed(self, labels: np.ndarray, k: int) -> list[Array]:
         """For each column, the numbers of rows with each of k labels and each code, shape (k, size)."""
-        return [cross_codes(labels, codes, k, one.size) for codes, one in zip(self.codes.T, self.levels, strict=True)]
+        found = []
+        for codes, one in zip(self.codes.T, self.levels, strict=True):
+            places = (labels * one.size + codes)[codes >= 0]
+            found.append(np.bincount(places, minlength=k * one.size).reshape(k, one.size).astype(float))
+        return found
 
     def overlap(self, labels: np.ndarray) -> float:
         """The largest overlap with the labels, see `altclust.metrics.overlap`; NaN if nothing is given."""
@@ -211,12 +215,6 @@ class Given:
 def largest_overlap(levels: Iterable[Levels], tables: Iterable[Array]) -> float:
     """The largest overlap, from the tables of `Given.crossed`; NaN if there are none."""
     return max((one.overlap(counts) for one, counts in zip(levels, tables, strict=True)), default=float("nan"))
-
-
-def cross_codes(labels: np.ndarray, codes: np.ndarray, k: int, size: int) -> Array:
-    """The numbers of rows with each label and each known code, shape (k, size)."""
-    known = codes >= 0
-    return np.bincount(labels[known] * size + codes[known], minlength=k * size).reshape(k, size).astype(float)
 
 
 def _one_hot(scaling: str, codes: np.ndarray) -> Array:

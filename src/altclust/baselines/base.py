@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..data.sums import centred_table, new_table
 from ..search.heuristics import check_sigma, median_distance, number_of_clusters
 
 
+@dataclass(eq=False, repr=False)  # an estimator, whose parameters are the fields
 class Baseline(ClusterMixin, BaseEstimator):
     """Base class of methods that find a clustering of X that differs from y; subclasses implement `_cluster`.
 
@@ -34,13 +36,14 @@ class Baseline(ClusterMixin, BaseEstimator):
     mean_ : array, shape (n_features,)
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012  (scikit-learn's convention)
+    _parameter_constraints: ClassVar[dict] = {
         "n_clusters": [COUNT, AUTO],
         "random_state": ["random_state", np.random.Generator],
     }
     _most_rows: ClassVar[float] = np.inf  # of methods that need all pairs of rows
-    n_clusters: int | str
-    random_state: Any
+    n_clusters: int | str = "auto"
+    _: KW_ONLY
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Find the alternative to y.

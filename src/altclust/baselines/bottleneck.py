@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import softmax
 
 from ..base.backend import Array
 from ..base.errors import InputError
@@ -19,6 +21,7 @@ COOLINGS = 12  # temperatures, from one common cluster to hard assignments
 SWEEPS = 20
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConditionalBottleneck(Baseline):
     """Conditional information bottleneck for counts: maximise I(C; columns | given), coordinated across given clusters.
 
@@ -49,18 +52,12 @@ class ConditionalBottleneck(Baseline):
     unknown label are assigned to the cluster with the nearest p(column | C).
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "coordination": [Interval(Real, 0, None, closed="left")],
         "n_init": [COUNT],
     }
-
-    def __init__(
-        self, n_clusters: int | str = "auto", *, coordination: float = 0.2, n_init: int = 5, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.coordination = coordination
-        self.n_init = n_init
-        self.random_state = random_state
+    coordination: float = 0.2
+    n_init: int = 5
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -97,8 +94,7 @@ class ConditionalBottleneck(Baseline):
         for beta in np.geomspace(1, 200, COOLINGS) / scale:
             for _ in range(SWEEPS):
                 logits = np.log(q.mean(axis=0) + FLOOR) - beta * _divergence(P, q, cells, self.coordination)
-                new = np.exp(logits - logits.max(axis=1, keepdims=True))
-                new /= new.sum(axis=1, keepdims=True)
+                new = softmax(logits, axis=1)
                 moved, q = float(np.abs(new - q).max()), new
                 if moved < 1e-4:
                     break

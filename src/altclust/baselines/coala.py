@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
@@ -14,6 +15,7 @@ from ..base.sklearn_compat import Interval
 from .base import Baseline
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class COALA(Baseline):
     """Average-linkage clustering with cannot-links between rows of one given cluster.
 
@@ -41,15 +43,11 @@ class COALA(Baseline):
     (ICDM 2006). It takes time n² per merge, n³ in all: more than 3,000 rows are refused.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "quality": [Interval(Real, 0, None, closed="left")]
     }
+    quality: float = 0.6
     _most_rows = 3000
-
-    def __init__(self, n_clusters: int | str = "auto", *, quality: float = 0.6, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.quality = quality
-        self.random_state = random_state
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
@@ -76,4 +74,4 @@ class COALA(Baseline):
             sizes[a] += sizes[b]
             labels[labels == b] = a
             alive -= 1
-        return np.unique(labels, return_inverse=True)[1]
+        return labels

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -19,17 +20,14 @@ STEPS = 60
 LEAST = 1e-12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _Stretched(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
     """k-means after a linear map of the rows; subclasses implement `_stretch`."""
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "shrinkage": [Interval(Real, 0, 1, closed="both")]
     }
-
-    def __init__(self, n_clusters: int | str = "auto", *, shrinkage: float = 0.1, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.shrinkage = shrinkage
-        self.random_state = random_state
+    shrinkage: float = 0.1
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         inside, basis = row_space(X)  # a map of the row space is as general as one of the columns

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from ..base.validation import AUTO, COUNT, WEIGHT, WIDTH
 from .base import Baseline, kmeans, make_gaussian
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MinCEntropy(Baseline):
     """minCEntropy+: minimise the conditional entropy of the rows, with a penalty for similarity to given clusterings.
 
@@ -51,33 +53,19 @@ class MinCEntropy(Baseline):
     2010). The original's kernel width and weight are set by hand; the units of λ here are ours.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "novelty_weight": [WEIGHT],
         "kernel": [StrOptions({"gaussian", "precomputed"})],
         "sigma": [WIDTH, AUTO],
         "n_init": [COUNT],
         "max_iter": [COUNT],
     }
+    novelty_weight: float = 5.0
+    kernel: str = "gaussian"
+    sigma: float | str = "auto"
+    n_init: int = 5
+    max_iter: int = 50
     _most_rows = 20_000
-
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        novelty_weight: float = 5.0,
-        kernel: str = "gaussian",
-        sigma: float | str = "auto",
-        n_init: int = 5,
-        max_iter: int = 50,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.novelty_weight = novelty_weight
-        self.kernel = kernel
-        self.sigma = sigma
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -153,11 +141,8 @@ def gower_kernel(table: pd.DataFrame) -> Array:
     >>> gower_kernel(pd.DataFrame({"age": [20, 40, 30], "city": ["Graz", "Graz", "Wien"]})).round(2).tolist()
     [[1.0, 0.5, 0.25], [0.5, 1.0, 0.25], [0.25, 0.25, 1.0]]
     """
-    n = len(table)
-    total, counted = np.zeros((n, n)), np.zeros((n, n))
-    table = pd.DataFrame(table)
-    for j in range(table.shape[1]):
-        column = table.iloc[:, j]
+    total, counted = np.zeros((2, len(table), len(table)))
+    for _, column in pd.DataFrame(table).items():
         there = column.notna().to_numpy()
         if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
             values = column.to_numpy(dtype=float, na_value=np.nan)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -24,6 +25,7 @@ LEADING = 10  # eigenvectors that approximate a view's kernel
 REST = 0.05  # change of the directions at which the views count as converged
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
     """mSC: several spectral clusterings at once, each in its own directions, which are nearly independent.
 
@@ -63,33 +65,19 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
     each other, and every group is the start of a view. The original then takes gradient steps; here ISM is used.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "n_views": [COUNT, AUTO],
         "n_components": [COUNT, AUTO],
         "novelty_weight": [WEIGHT],
         "sigma": [WIDTH, AUTO],
         "max_iter": [COUNT],
     }
+    n_views: int | str = "auto"
+    n_components: int | str = "auto"
+    novelty_weight: float = 1.0
+    sigma: float | str = "auto"
+    max_iter: int = 10
     _most_rows = 10_000
-
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        n_views: int | str = "auto",
-        n_components: int | str = "auto",
-        novelty_weight: float = 1.0,
-        sigma: float | str = "auto",
-        max_iter: int = 10,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_views = n_views
-        self.n_components = n_components
-        self.novelty_weight = novelty_weight
-        self.sigma = sigma
-        self.max_iter = max_iter
-        self.random_state = random_state
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n, k = len(X), self.n_clusters_
@@ -108,8 +96,8 @@ class MultipleSpectralViews(ClassNamePrefixFeaturesOutMixin, MappedBaseline):
             for v in range(views):
                 # every pair of views is counted twice in the sum
                 others = [2**0.5 * _factor(engine, W[w], min(LEADING, n - 1)) for w in range(views) if w != v]
-                apart = engine.beside(np.hstack([Y, *others]))
-                found[v] = solve(problem, apart, ISM(), W[v], rng=rng, max_iter=10)
+                engine.given = np.hstack([Y, *others])
+                found[v] = solve(problem, engine, ISM(), W[v], rng=rng, max_iter=10)
                 moved, W[v] = max(moved, subspace_distance(W[v], found[v].W)), found[v].W
             if moved < REST:
                 break

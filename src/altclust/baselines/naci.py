@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ..base.validation import AUTO, WEIGHT, WIDTH
 from .base import Baseline, make_gaussian
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NACI(Baseline):
     """Hierarchical clustering by quadratic mutual information.
 
@@ -38,24 +40,13 @@ class NACI(Baseline):
     It needs all pairs of rows: more than 3,000 are refused.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "novelty_weight": [WEIGHT],
         "sigma": [WIDTH, AUTO],
     }
+    novelty_weight: float = 1.0
+    sigma: float | str = "auto"
     _most_rows = 3000
-
-    def __init__(
-        self,
-        n_clusters: int | str = "auto",
-        *,
-        novelty_weight: float = 1.0,
-        sigma: float | str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.novelty_weight = novelty_weight
-        self.sigma = sigma
-        self.random_state = random_state
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         n = len(X)
@@ -90,7 +81,7 @@ class NACI(Baseline):
             better = alive & (row > gain[np.arange(n), partner])
             partner[better] = a
             best = np.where(alive, gain[np.arange(n), partner], -np.inf)
-        return np.unique(labels, return_inverse=True)[1]
+        return labels
 
 
 def _deviations(codes: np.ndarray) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
@@ -17,6 +18,7 @@ from .base import Baseline, MappedBaseline, centroids, kmeans
 FAINT = 1e-12  # relative to the largest squared norm; smaller centroids count as zero
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OrthogonalClustering(Baseline):
     """Orth-1: remove from each row its component along the mean of its own given cluster, then k-means.
 
@@ -43,12 +45,8 @@ class OrthogonalClustering(Baseline):
     surveys; the original clusters with k-means after an optional PCA.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {"n_views": [COUNT]}
-
-    def __init__(self, n_clusters: int | str = "auto", *, n_views: int = 1, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.n_views = n_views
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {"n_views": [COUNT]}
+    n_views: int = 1
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         size, rest = np.abs(X).max(), X
@@ -77,6 +75,7 @@ def _floored(X: Array, size: float) -> Array:
     return np.where(np.abs(X) > FAINT * size, X, 0.0)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class OrthogonalProjection(OneToOneFeatureMixin, MappedBaseline):
     """Orth-2: project the table onto the complement of the span of the given centroids, then k-means.
 
@@ -107,18 +106,12 @@ class OrthogonalProjection(OneToOneFeatureMixin, MappedBaseline):
     of the original, as reported in later papers.
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {
         "explained": [Interval(Real, 0, 1, closed="right")],
         "n_views": [COUNT],
     }
-
-    def __init__(
-        self, n_clusters: int | str = "auto", *, explained: float = 0.9, n_views: int = 1, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.explained = explained
-        self.n_views = n_views
-        self.random_state = random_state
+    explained: float = 0.9
+    n_views: int = 1
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         size, removed = np.abs(X).max(), np.zeros((X.shape[1], 0))

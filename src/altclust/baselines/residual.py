@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
@@ -70,22 +71,19 @@ class RegressOut(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> RegressOut:
         """Learn the effect of each given cluster on a row; y are the given clusterings."""
-        self._residual(X, y)
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """The rows of X without what y explains of them, shape (n_samples, n_features)."""
-        return self._residual(X, y)
+        centred, self.mean_ = centred_table(self, X)
+        self._explained = _Explained(centred, read_given(y, len(centred), "clusterings"))
+        return self._explained.rest
 
     def transform(self, X: Any) -> Array:
         """New rows without the explained part; a linear discriminant predicts their given clusters."""
         check_is_fitted(self, "mean_")
         return self._explained.remove(new_table(self, X) - self.mean_)
-
-    def _residual(self, X: Any, y: Any) -> Array:
-        centred, self.mean_ = centred_table(self, X)
-        self._explained = _Explained(centred, read_given(y, len(centred), "clusterings"))
-        return self._explained.rest
 
 
 def _clusterer_predicts(model: Any) -> bool:
@@ -93,6 +91,7 @@ def _clusterer_predicts(model: Any) -> bool:
     return clusterer is None or hasattr(clusterer, "predict")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Residual(OneToOneFeatureMixin, MappedBaseline):
     """Cluster the part of the rows that the given clusterings do not explain.
 
@@ -118,12 +117,8 @@ class Residual(OneToOneFeatureMixin, MappedBaseline):
     True
     """
 
-    _parameter_constraints: dict = Baseline._parameter_constraints | {"clusterer": [BaseEstimator, None]}
-
-    def __init__(self, n_clusters: int | str = "auto", *, clusterer: Any = None, random_state: Any = None) -> None:
-        self.n_clusters = n_clusters
-        self.clusterer = clusterer
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[dict] = Baseline._parameter_constraints | {"clusterer": [BaseEstimator, None]}
+    clusterer: Any = None
 
     def _cluster(self, X: Array, given: Given, rng: np.random.Generator) -> np.ndarray:
         self._explained = _Explained(X, given)

@@ -72,7 +72,7 @@ class Result:
 def alternate(
     problem: Problem,
     engine: KernelEngine,
-    solver: Solver[KernelObjective],
+    solver: Solver,
     W: Array,
     embedding: Embedding | None = None,
     *,
@@ -144,7 +144,7 @@ def quick_overlap(embedding: Embedding, given: Given) -> float:
 def solve(
     problem: Problem,
     engine: KernelEngine,
-    solver: Solver[KernelObjective],
+    solver: Solver,
     W: Array,
     embedding: Embedding | None = None,
     *,

@@ -149,9 +149,8 @@ def certify(
         )
 
 
-def _cluster_eigengap(eigenvalues: Array, columns: int) -> float:
+def _cluster_eigengap(values: Array, columns: int) -> float:
     """(λ_m − λ_(m+1)) / λ_m of the centred kernel for the m columns of U; NaN if λ_m is rounding or the last."""
-    values = eigenvalues
     if len(values) <= columns or values[columns - 1] <= NOISE * values[0]:
         return float("nan")
     return float((values[columns - 1] - values[columns]) / values[columns - 1])

@@ -24,6 +24,7 @@ ROUNDINGS = ("kmeans", "cluster_qr")
 LANDMARKS = (60, 125, 250, 500)  # of a map for many rows
 ALIKE = 0.9995  # share of the rows that must keep their label
 RIDGE = 1e-8  # added to the kernel of the landmarks
+INTERVALS = 5  # of a measurement, where clusters are needed
 NOISE = 1e-9  # relative to the first eigenvalue; eigenvectors of smaller ones are rounding
 
 
@@ -56,10 +57,10 @@ def as_clusterings(given: Given) -> list[np.ndarray]:
     return given.each(lambda codes: codes, _intervals)
 
 
-def _intervals(features: Array, cells: int = 5) -> np.ndarray:
+def _intervals(features: Array) -> np.ndarray:
     known, codes = ~np.isnan(features[:, 0]), np.full(len(features), -1)
-    if known.sum() > cells:
-        codes[known] = fit_kmeans(features[known], cells, n_init=3, seed=0).labels_
+    if known.sum() > INTERVALS:
+        codes[known] = fit_kmeans(features[known], INTERVALS, n_init=3, seed=0).labels_
     return codes
 
 
@@ -70,17 +71,14 @@ def joint_codes(clusterings: Sequence[np.ndarray], n: int) -> np.ndarray:
     return np.unique(np.column_stack(clusterings), axis=0, return_inverse=True)[1].ravel()
 
 
-def round_to_labels(
-    U: Array, k: int, method: str, rng: np.random.Generator, n_init: int = 10
-) -> tuple[np.ndarray, Array]:
+def round_to_labels(U: Array, k: int, method: str, rng: np.random.Generator) -> tuple[np.ndarray, Array]:
     """Labels and centres (k, k) of the unit rows of U, shape (n, k); a row belongs to the centre nearest to it.
 
     The method is k-means with several starts, or pivoted QR (Damle, Minden and Ying 2019), which needs no randomness.
     """
     rows = unit_rows(U)
     if method == "kmeans":
-        seed = int(rng.integers(2**31))
-        model = fit_kmeans(rows, k, n_init=n_init, seed=seed)
+        model = fit_kmeans(rows, k, n_init=10, seed=int(rng.integers(2**31)))
         return model.labels_.astype(np.int64), model.cluster_centers_
     # U is centred: with the constant vector added, k − 1 of its columns separate k clusters
     V = np.column_stack([np.full(len(U), len(U) ** -0.5), U[:, : k - 1]])

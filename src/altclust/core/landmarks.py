@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -14,7 +12,7 @@ PROPOSED = 48  # pivots per draw
 
 
 def choose_landmarks(
-    Z: Array, kernel: Any, tolerance: float, most: int, rng: np.random.Generator
+    Z: Array, kernel: Gaussian, tolerance: float, most: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
     """Landmarks among the projected rows Z (n, q) for a Nyström approximation, and its relative trace error.
 
@@ -26,29 +24,25 @@ def choose_landmarks(
     n = len(Z)
     most = min(most, n)
     F = np.zeros((n, min(most, 4 * PROPOSED)))
-    gaussian = isinstance(kernel, Gaussian)
-    left = np.ones(n) if gaussian else kernel.value(np.sum(Z * Z, axis=1) if kernel.product else np.zeros(n))  # k(z, z)
-    total = float(left.sum())
+    left = np.ones(n)  # k(z, z)
     pivots: list[int] = []
-    while len(pivots) < most and left.sum() > tolerance * total:
+    while len(pivots) < most and left.sum() > tolerance * n:
         r = len(pivots)
         drawn = np.unique(rng.choice(n, size=PROPOSED, p=left / left.sum()))
         drawn = rng.permutation(drawn)
-        among = kernel.gram(Z[drawn]) if gaussian else kernel.between(Z[drawn], Z[drawn])
-        block = among - F[drawn, :r] @ F[drawn, :r].T
-        kept, factor = _accept(block, left[drawn], rng, most - r, 1e-12 * total / n)
+        block = kernel.gram(Z[drawn]) - F[drawn, :r] @ F[drawn, :r].T
+        kept, factor = _accept(block, left[drawn], rng, most - r, 1e-12)
         new = drawn[kept]
         if not len(new):  # the residual diagonal is only rounding
             break
         if r + len(new) > F.shape[1]:
             F = np.hstack([F, np.zeros((n, min(F.shape[1], most - F.shape[1])))])
-        to_new = np.exp(kernel.exponent(Z, Z[new])) if gaussian else kernel.between(Z, Z[new])
-        columns = to_new - F[:, :r] @ F[new, :r].T
+        columns = np.exp(kernel.exponent(Z, Z[new])) - F[:, :r] @ F[new, :r].T
         F[:, r : r + len(new)] = solve_triangular(factor, columns.T, lower=True).T
         left = np.maximum(left - np.sum(F[:, r : r + len(new)] ** 2, axis=1), 0.0)
         left[new] = 0.0
         pivots += new.tolist()
-    return np.array(pivots, dtype=int), float(left.sum() / total)
+    return np.array(pivots, dtype=int), float(left.sum() / n)
 
 
 def _accept(

@@ -13,6 +13,7 @@ from ..base.backend import Array
 
 SCALINGS = ("balanced", "paper")
 FAINT = 0.01  # share of the largest singular value, below which a whitened direction would be noise
+ROUNDING = 1e-7  # the same, below which a direction is rounding
 ROWS_PER_DIRECTION = 15  # rows that a fully whitened direction needs
 
 
@@ -78,8 +79,8 @@ class KernelEngine(Protocol):
         """The k leading eigenvectors of H D^(-1/2) K D^(-1/2) H; start is the last U step."""
 
 
-class SmoothObjective(Protocol):
-    """A function F of W with its gradient: the interface of first-order solvers."""
+class Objective(Protocol):
+    """F(W) with U and D fixed: the interface of solvers, independent of rows, blocks and devices."""
 
     def value(self, W: Array) -> float:
         """F(W)."""
@@ -89,10 +90,6 @@ class SmoothObjective(Protocol):
 
     def value_and_phi(self, W: Array) -> tuple[float, Array]:
         """F(W) and Φ(W), equation (8) of the paper."""
-
-
-class Objective(SmoothObjective, Protocol):
-    """F(W) with U and D fixed: the interface of solvers, independent of rows, blocks and devices."""
 
     def hessian(self, W: Array, phi: Array) -> Callable[[Array], Array]:
         """Z -> D∇F(W)[Z], where phi is Φ(W)."""
@@ -160,24 +157,21 @@ def whiten(X: Array, power: float) -> tuple[Array, Array]:
     return X @ basis, basis
 
 
-def row_space(X: Array, tolerance: float = 1e-7) -> tuple[Array, Array | None]:
+def row_space(X: Array) -> tuple[Array, Array | None]:
     """Centred rows in an orthonormal basis (d, r) of their row space, and the basis; X and None if r = d.
 
     Φ = XᵀMX is zero outside the row space of X: a direction there carries no information, yet its eigenvalue 0 may be
     the smallest. Restricting to the row space excludes such directions and keeps time linear in d. Directions with
-    singular values below the tolerance, a share of the largest, are dropped.
+    singular values that are only rounding are dropped.
     """
     n, d = X.shape
     if d >= n:
         _, singular, Vt = svd(X, full_matrices=False)
-        basis: Array | None = Vt[singular > tolerance * singular[0]].T
+        basis = Vt[singular > ROUNDING * singular[0]].T
     else:
-        basis = _wide_directions(X.T @ X, tolerance)
-    return (X, None) if basis is None else (X @ basis, basis)
-
-
-def _wide_directions(scatter: Array, tolerance: float) -> Array | None:
-    """The principal directions, shape (d, r), with variance above rounding; None if all d have it. scatter is XᵀX."""
-    squares, V = eigh(scatter)
-    wide = np.sqrt(np.maximum(squares, 0.0)) > tolerance * np.sqrt(max(squares[-1], 0.0))
-    return None if wide.all() else V[:, wide][:, ::-1]
+        squares, V = eigh(X.T @ X)
+        wide = np.sqrt(np.maximum(squares, 0.0)) > ROUNDING * np.sqrt(max(squares[-1], 0.0))
+        if wide.all():
+            return X, None
+        basis = V[:, wide][:, ::-1]
+    return X @ basis, basis

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -120,26 +121,18 @@ class DaskRows:
 
     def crossed(self, labels: Any, k: int) -> list[Array]:
         """See `Rows`; labels are a Dask array in the blocks of the rows."""
-        import dask
+        return list(DaskRows(labels[:, None], self.given).total(_crossed, self.given.levels, k))
 
-        work, gather = dask.delayed(_crossed, pure=False), dask.delayed(_added, pure=False)
-        counts = [work(one, codes, self.given.levels, k) for one, codes in self._beside_codes(labels)]
-        return list(_compute(gather(counts))[0])
-
-    def _beside_codes(self, rows: Any) -> Iterator[tuple[Any, Any]]:
-        """The blocks of an array of all rows, and those of the codes."""
-        blocks = (one.to_delayed(optimize_graph=False).ravel() for one in (rows, self.given.codes))
+    def _blocks(self) -> Iterator[tuple[Any, Any]]:
+        """The blocks of the rows, and those of the codes."""
+        blocks = (one.to_delayed(optimize_graph=False).ravel() for one in (self.X, self.given.codes))
         return zip(*blocks, strict=True)
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
         import dask
 
-        work, gather = dask.delayed(over_steps, pure=False), dask.delayed(_added, pure=False)
-        small = dask.delayed(args, traverse=False)
-        parts = [work(function, X, codes, small, step) for X, codes in self._beside_codes(self.X)]
-        while len(parts) > 1:
-            parts = [gather(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-        return _compute(parts[0])[0]
+        work, small = dask.delayed(over_steps, pure=False), dask.delayed(args, traverse=False)
+        return _gathered(_added, [work(function, X, codes, small, step) for X, codes in self._blocks()])
 
     def each(self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None) -> Any:
         """See `Rows`; returns a Dask array that is persisted on the workers."""
@@ -153,7 +146,7 @@ class DaskRows:
         found = da.concatenate(
             [
                 da.from_delayed(work(function, X, codes, small, step), shape=(size, *width), dtype=kind)
-                for (X, codes), size in zip(self._beside_codes(self.X), self.X.chunks[0], strict=True)
+                for (X, codes), size in zip(self._blocks(), self.X.chunks[0], strict=True)
             ]
         )
         with _cluster_in_words():
@@ -230,16 +223,22 @@ def _cluster_in_words(client: Any = None) -> Iterator[None]:
         raise ClusterLost(why) from None
 
 
+def _gathered(function: Callable[[list[Any]], Any], parts: list[Any]) -> Any:
+    """What a function makes of all parts, which are delayed, a few of them at a time."""
+    import dask
+
+    gather = dask.delayed(function, pure=False)
+    while len(parts) > 1:
+        parts = [gather(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+    return _compute(parts[0])[0]
+
+
 def _added(parts: list[Sums]) -> Sums:
-    total: Sums | None = None
-    for part in parts:
-        total = add(total, part)
-    assert total is not None
-    return total
+    return reduce(add, parts)
 
 
 def _crossed(labels: np.ndarray, codes: np.ndarray, levels: tuple[Levels, ...], k: int) -> Sums:
-    return tuple(Given(codes, levels).crossed(labels, k))
+    return tuple(Given(codes, levels).crossed(labels[:, 0], k))
 
 
 def _measured(values: Any, name: str) -> Levels | None:
@@ -256,9 +255,7 @@ def _distinct(labels: Any, most: int) -> np.ndarray:
     import dask
 
     parts = [dask.delayed(_known)(block) for block in labels.to_delayed(optimize_graph=False).ravel()]
-    while len(parts) > 1:
-        parts = [dask.delayed(_union)(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
-    found = _compute(parts[0])[0]
+    found = _gathered(_union, parts)
     if len(found) > most:
         raise InputError(f"given has more than {most} distinct values: pass labels that rows share.")
     label_codes(pd.Series(np.repeat(found, 2)))  # refuses a single cluster with the usual message

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from functools import reduce
 from itertools import islice
 from typing import Any, Protocol
 
@@ -63,19 +64,16 @@ class Rows(Protocol):
         """For each given column, the numbers of rows with each of k labels and each code, shape (k, size)."""
 
 
-def add(total: Sums | None, part: Sums) -> Sums:
+def add(total: Sums, part: Sums) -> Sums:
     """Add a partial sum to the total."""
-    return part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
+    return tuple(a + b for a, b in zip(total, part, strict=True))
 
 
 def over_steps(function: Callable[..., tuple], X: Any, codes: Any, args: tuple, step: int) -> Sums:
     """The sum over the steps of one block, in float64 on X's device, as numpy arrays."""
-    total = None
     xp = array_namespace(X)
-    for i in range(0, len(X), step):
-        part = function(X[i : i + step], codes[i : i + step], *args)
-        total = add(total, tuple(xp.astype(a, xp.float64, copy=False) for a in part))
-    assert total is not None
+    parts = (function(X[i : i + step], codes[i : i + step], *args) for i in range(0, len(X), step))
+    total = reduce(add, (tuple(xp.astype(a, xp.float64, copy=False) for a in part) for part in parts))
     return tuple(host(a) for a in total)
 
 
@@ -168,11 +166,9 @@ class ArrayRows:
                 ahead += [pool.submit(one, span) for span in islice(waiting, 1)]
 
     def total(self, function: Callable[..., tuple], *args: Any, step: int = STEP) -> Sums:
-        total: Sums | None = None
-        for part in self._run(lambda i, j: over_steps(function, self.read(i, j), self.given.codes[i:j], args, step)):
-            total = add(total, part)
-        assert total is not None
-        return total
+        return reduce(
+            add, self._run(lambda i, j: over_steps(function, self.read(i, j), self.given.codes[i:j], args, step))
+        )
 
     def each(
         self, function: Callable[..., Any], *args: Any, step: int = STEP, columns: int | None = None

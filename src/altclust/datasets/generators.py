@@ -4,7 +4,8 @@ Each of the latter has four groups of rows, one for every pair (given, alternati
 (0, 0), (1, 0), (0, 1), (1, 1) whose sizes differ by at most one row. So the two clusterings are independent:
 exactly when n is a multiple of 4.
 
-Noise columns are drawn last and one by one, so adding noise columns does not change the other columns.
+There are n rows, at least 4, and `random_state` is the seed: an int, a SeedSequence, a Generator or None. Noise columns
+are drawn last and one by one, so adding noise columns does not change the other columns.
 """
 
 import operator
@@ -22,18 +23,8 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 def small_gaussians(n: int = 40, *, random_state: Seed = None) -> Dataset:
     """Four compact Gaussians at the corners of a square: the paper's Small Gaussian (SG).
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 4.
-    random_state : int, SeedSequence, Generator or None
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, 2): centres (±2.5, ±2.5), standard deviation 0.1. Labels ``feature_1`` (given) and
-        ``feature_2`` (alternative): the sign of that feature.
+    X has shape (n, 2): centres (±2.5, ±2.5), standard deviation 0.1. Labels ``feature_1`` (given) and ``feature_2``
+    (alternative): the sign of that feature.
 
     Examples
     --------
@@ -54,20 +45,9 @@ def small_gaussians(n: int = 40, *, random_state: Seed = None) -> Dataset:
 def large_gaussians(n: int = 1000, noise_columns: int = 1, *, random_state: Seed = None) -> Dataset:
     """Four Gaussians on a plane rotated by 45 degrees in 3-D, plus noise: the paper's Large Gaussian (LG).
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 4.
-    noise_columns : int
-        Number of columns that are uniform on (-20, 20); the paper has one.
-    random_state : int, SeedSequence, Generator or None
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, 3 + noise_columns): centres (a, a, b) with a, b = ±10, standard deviation 1. Labels
-        ``diagonal`` (given), the sign of a, and ``height`` (alternative), the sign of b.
+    X has shape (n, 3 + noise_columns): centres (a, a, b) with a, b = ±10, standard deviation 1, and noise that is
+    uniform on (-20, 20), of which the paper has one column. Labels ``diagonal`` (given), the sign of a, and ``height``
+    (alternative), the sign of b.
 
     Examples
     --------
@@ -91,22 +71,10 @@ def large_gaussians(n: int = 1000, noise_columns: int = 1, *, random_state: Seed
 def moons(n: int = 400, noise_columns: int = 0, *, random_state: Seed = None) -> Dataset:
     """Two intertwined parabolas and two Gaussians: the paper's Moon, or with three noise columns its MoonN.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 4.
-    noise_columns : int
-        Number of columns that are uniform on (-10, 10).
-    random_state : int, SeedSequence, Generator or None
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, 4 + noise_columns). Columns 1 and 2 lie on one of the curves y = x², -2 ≤ x ≤ 2, and
-        y = 8 - 1.4 (x - 2)², 0 ≤ x ≤ 4, evenly spaced in x, plus Gaussian noise with standard deviation 0.1 in
-        both coordinates. Columns 3 and 4 are Gaussian around ±(5, 5) with standard deviation 1. Labels
-        ``gaussians`` (given) and ``moons`` (alternative).
+    X has shape (n, 4 + noise_columns). Columns 1 and 2 lie on one of the curves y = x², -2 ≤ x ≤ 2, and
+    y = 8 - 1.4 (x - 2)², 0 ≤ x ≤ 4, evenly spaced in x, plus Gaussian noise with standard deviation 0.1 in both
+    coordinates. Columns 3 and 4 are Gaussian around ±(5, 5) with standard deviation 1; noise is uniform on (-10, 10).
+    Labels ``gaussians`` (given) and ``moons`` (alternative).
 
     Examples
     --------
@@ -131,21 +99,9 @@ def moons(n: int = 400, noise_columns: int = 0, *, random_state: Seed = None) ->
 def growth(n: int = 128, d: int = 64, *, random_state: Seed = None) -> Dataset:
     """Four Gaussians in two of d columns, the rest noise: the paper's growth in dimension and in rows.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows, at least 4.
-    d : int
-        Number of columns, at least 2; all but the first two are uniform on (-30, 30).
-    random_state : int, SeedSequence, Generator or None
-        Seed of the random numbers.
-
-    Returns
-    -------
-    Dataset
-        X of shape (n, d): the centres (±10, 0), (0, ±10) form a diamond, standard deviation 1. Labels ``sum``
-        (given), the sign of x1 + x2, and ``difference`` (alternative), the sign of x1 - x2. The columns are
-        not centred, unlike those of the authors' files.
+    X has shape (n, d), d at least 2: the centres (±10, 0), (0, ±10) form a diamond, standard deviation 1; all other
+    columns are uniform on (-30, 30). Labels ``sum`` (given), the sign of x1 + x2, and ``difference`` (alternative), the
+    sign of x1 - x2. The columns are not centred, unlike those of the authors' files.
 
     Examples
     --------

@@ -27,8 +27,8 @@ def find(
     *,
     keep: Any = None,
     n_clusters: int | str = "auto",
-    columns: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    columns: str | Sequence[str] | None = (),
+    drop: str | Sequence[str] | None = (),
     ids: str | None = None,
     types: Mapping[str, str] | None = None,
     encode: bool = True,
@@ -57,7 +57,7 @@ def find(
         of rows that belong together or apart.
     n_clusters : int or "auto"
         Default: searched for.
-    columns, drop : sequence of str
+    columns, drop : str or sequence of str
         Columns to use, and columns not to use, by name or pattern such as ``gene_*``. Default: use all.
     ids : str, optional
         The column with row names.

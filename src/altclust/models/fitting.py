@@ -236,7 +236,7 @@ def _described(sample: Sample, result: Result, k: int) -> str:
     if sample.whole:
         return f"fitted on all {n:,} rows, with {kernel}"
     return (
-        f"fitted on {m:,} of {n:,} rows, with {kernel}; a cluster with less than {visible_share(k):.1%} of the rows "
+        f"fitted on {m:,} of {n:,} rows, with {kernel}; a cluster with less than {visible_share(k, m):.1%} of the rows "
         "may be missed"
     )
 

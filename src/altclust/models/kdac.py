@@ -37,7 +37,6 @@ from ..base.validation import (
 from ..core.certificate import Certificate
 from ..core.kernel_family import Kernel
 from ..core.kernels import KERNELS
-from ..core.problem import Objective
 from ..core.solvers import SOLVERS, Solver, Status
 from ..data.opening import checked_rows
 from ..data.rows import ArrayRows, Rows
@@ -80,7 +79,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         and U alternate.
     sigma : float or "auto"
         Width σ of the kernel. "auto": `altclust.tune` searches for it and for all other parameters that are
-        "auto", on at most 400 rows, see docs/choosing.md. With another `init` than "spectral" it is the median
+        "auto", on at most 1,000 rows, see docs/choosing.md. With another `init` than "spectral" it is the median
         distance between rows.
     novelty_weight : float or "auto"
         λ, the penalty for similarity to the given clusterings. "auto": 1.
@@ -200,7 +199,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         kernel: str | Kernel = "gaussian",
         sigma: float | str = "auto",
         novelty_weight: float | str = "auto",
-        solver: str | Solver[Objective] = "auto",
+        solver: str | Solver = "auto",
         sample_size: int = 3000,
         max_iter: int = 100,
         tol: float = 1e-2,
@@ -247,8 +246,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
             What the new clusters should agree with: labels of some rows (NaN, None and −1 are unknown), or pairs of
             rows that belong together or apart, see docs/keep.md.
         originals : DataFrame with n_samples rows, optional
-            Categories and other columns with few values as they were before they became the columns of X with the same
-            names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
+            Dates, categories and other columns with few values as they were before they became the columns of X with
+            the same names: clusters that one or two of them reproduce are obvious groups. `altclust.find` passes them.
         sample_weight : array-like, shape (n_samples,), optional
             A row of weight 2 is two rows: rows are repeated. Rows of weight 0 do not count and get their labels from
             `predict`. Weights that are not whole numbers, or that sum to more than 10,000 and four copies for each row,
@@ -351,7 +350,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     @property
     def significance_(self) -> Significance:
-        """Significance and stability of the view; computed on first access, on halves of the rows."""
+        """Significance and stability of the view; computed on first access, on parts of the rows."""
         found = self.assess_significance()
         assert found is not None
         return found

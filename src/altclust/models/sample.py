@@ -22,7 +22,7 @@ from ..data.rows import Rows
 from ..data.sums import column_means, given_effects
 from ..search.selection import fewest
 from ..search.settings import Settings
-from ..search.spec import MOST_ROWS
+from ..search.spec import searched_rows
 
 FEW_TOLD = 5  # a fifth of a sample may be rows about which something is given or to be kept, where these are few
 SURE = 0.95  # probability with which the search sees a cluster that counts as visible
@@ -102,11 +102,12 @@ class Sample:
         return None
 
 
-def visible_share(k: int) -> float:
-    """The share of the rows from which on a search for k clusters sees a cluster with a probability of 95 %.
+def visible_share(k: int, n: int) -> float:
+    """The share of the rows from which on a cluster of k is seen by a search in a sample of n, with 95 % probability.
 
     The search takes fewer rows than `altclust.search.selection.fewest` in its sample for outliers.
     """
     shares = np.arange(0.001, 0.5, 0.001)
-    least = np.ceil(fewest(k) * MOST_ROWS)
-    return float(shares[np.argmax(binom.sf(least - 1, MOST_ROWS, shares) >= SURE)])
+    searched = searched_rows(n)
+    least = np.ceil(fewest(k) * searched)
+    return float(shares[np.argmax(binom.sf(least - 1, searched, shares) >= SURE)])

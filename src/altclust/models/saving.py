@@ -21,7 +21,6 @@ from ..core.guess import Effect, Guess
 from ..core.initialization import check_start, check_subspace
 from ..core.kernel_family import Kernel
 from ..core.kernels import from_dict, to_dict
-from ..core.linalg.eigen import METHODS
 from ..core.solvers import SOLVERS, Status
 from ..files.model_archive import read_model, write_model
 from ..search.obvious import Obvious
@@ -284,8 +283,6 @@ def _with_params(cls: Any, params: dict[str, Any], arrays: Arrays, n: int, d: in
         if "callback" in values:
             raise ValueError("solver has a callback")
         params["solver"] = check_solver(_dataclass(SOLVERS[values.pop("name")], values))
-        if getattr(params["solver"], "eigen", "auto") not in METHODS:
-            raise ValueError(f"solver has eigen={short_repr(params['solver'].eigen)}")
     if isinstance(params.get("kernel"), dict):
         params["kernel"] = from_dict(params["kernel"])
     model = cls(**params)

@@ -19,7 +19,7 @@ from ..core.engines import DenseEngine, make_engine
 from ..core.initialization import make_starts
 from ..core.kernels import make_kernel
 from ..core.metrics import NO_CUT, normalised_cut
-from ..core.problem import Embedding, KernelEngine, Objective, Problem
+from ..core.problem import Embedding, KernelEngine, Problem
 from ..core.reduced import FLOOR, ReducedObjective
 from ..core.solvers import LBFGS, Solver, Status
 from ..search.discriminants import alternate_discriminants
@@ -45,7 +45,7 @@ class SolveOptions:
     problem is set.
     """
 
-    solver: Solver[Objective]
+    solver: Solver
     max_iter: int
     tol: float
     callback: Callback | None = None

@@ -58,7 +58,7 @@ class Study:
 
     @cached_property
     def originals(self) -> pd.DataFrame | None:
-        """The clustered columns with few values as they are in the table; None if there are none."""
+        """The clustered columns with few values, and dates, as they are in the table; None if there are none."""
         return self.recipe.originals(self.frame)
 
     @cached_property
@@ -86,7 +86,8 @@ class Study:
         """
         keep = None if known is None else self.keep
         model.fit(self.X, as_known(known), keep=keep, originals=self.originals)
-        return model if self.originals is None else model.label_at(self.recipe.middles(self.frame))
+        levelled = any(column.levels for column in self.recipe.columns)
+        return model.label_at(self.recipe.middles(self.frame)) if levelled else model
 
     def each_view(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.backend import Array
-from ..base.errors import InputError
+from ..base.errors import InputError, shown_name
 from ..base.known import Known, known_parts
 from ..core.metrics import nmi
 from ..core.solvers import Status
@@ -72,7 +72,7 @@ class View:
 
     @property
     def stability(self) -> float:
-        """The mean NMI with the clusters that halves of the rows give; NaN if it was not tested."""
+        """The mean NMI with the clusters that nine tenths of the rows give; NaN if it was not tested."""
         return float("nan") if self.significance is None else self.significance.stability
 
     @property
@@ -96,7 +96,7 @@ class View:
         """What it is, in a sentence."""
         shares = np.sort(np.bincount(self.labels, minlength=self.n_clusters))[::-1] / len(self.labels)
         sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
-        rule, columns = self.model.fitted_.rule, self.columns
+        rule, columns = self.model.fitted_.rule, tuple(map(shown_name, self.columns))
         apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
         apart = apart if rule is None else f"which are {rule.phrase}"
         known = "" if np.isnan(self.overlap) else f"; overlap {self.overlap:.2f} with what is given"

@@ -43,16 +43,6 @@ class AuthorsResult:
     steps: tuple[int, ...]
     status: str
 
-    @property
-    def rounds(self) -> int:
-        """Rounds of W and U."""
-        return len(self.steps)
-
-    @property
-    def evaluations(self) -> int:
-        """Evaluations in all rounds."""
-        return sum(self.steps)
-
 
 def authors_loop(
     task: Task,
@@ -70,20 +60,20 @@ def authors_loop(
     problem, engine = task.problem()
     d, q = engine.X.shape[1], problem.n_components
     rng = np.random.default_rng(seed)
-    counted = engine.beside(engine.given[:, :q])
     embedding = engine.embed(np.eye(d), problem.n_clusters)
     if init == "RI":
         W = random_start(d, q, rng)
     elif method == "ISM":
         W = np.zeros((d, q))
     else:
-        W = spectral_start(problem, counted).vectors[:, :q]
+        counted = DenseEngine(engine.X, engine.kernel, engine.given[:, :q])
+        W = spectral_start(problem, counted, embedding).vectors[:, :q]
     w_step = _ism_steps if method == "ISM" else _cayley_steps
     steps: list[int] = []
     status = AT_ITS_LIMIT
     while len(steps) < ROUNDS:
         last_W, last_U = W, embedding.U
-        W, tried, count = w_step(problem, counted, W, embedding)
+        W, tried, count = w_step(problem, engine, W, embedding)
         steps.append(count)
         embedding = engine.embed(tried, problem.n_clusters)
         if len(steps) > 1 and _change(last_W, W) < REST and _change(last_U, embedding.U) < REST:
@@ -94,15 +84,23 @@ def authors_loop(
             break
     labels, _ = round_to_labels(embedding.U, problem.n_clusters, "kmeans", rng)
     end = Embedding(embedding.U, embedding.values, engine.degrees(W))
-    quality = engine.value(W, engine.beside(engine.given[:, :0]).weigh(end, end.degrees, 0.0))
+    F, s = engine.weigh(end, end.degrees, 0.0)
+    quality = engine.value(W, Gamma(F[:, : problem.n_clusters], s[: problem.n_clusters]))
     return AuthorsResult(labels, W, quality, problem.cost(W, end, engine), tuple(steps), status)
+
+
+def _weights(problem: Problem, engine: DenseEngine, W: Array, start: Embedding) -> Gamma:
+    """γ with the D of W and the first q columns of Y."""
+    F, s = engine.weigh(start, engine.degrees(W), problem.novelty_weight)
+    counted = problem.n_clusters + problem.n_components
+    return Gamma(F[:, :counted], s[:counted])
 
 
 def _ism_steps(problem: Problem, engine: DenseEngine, W: Array, start: Embedding) -> tuple[Array, Array, int]:
     steps = 0
     while steps < ISM_STEPS:
         last, steps = W, steps + 1
-        _, phi = engine.value_and_phi(W, engine.weigh(start, engine.degrees(W), problem.novelty_weight))
+        _, phi = engine.value_and_phi(W, _weights(problem, engine, W, start))
         W = np.linalg.eigh(phi)[1][:, : problem.n_components]
         if _change(last, W) < ISM_TOLERANCE:
             break
@@ -113,12 +111,12 @@ def _cayley_steps(problem: Problem, engine: DenseEngine, W: Array, start: Embedd
     identity = np.eye(len(W))
     tried, count = W, 0
     for _ in range(CAYLEY_STEPS):
-        value, gradient = engine.value_and_gradient(W, engine.weigh(start, engine.degrees(W), problem.novelty_weight))
+        value, gradient = engine.value_and_gradient(W, _weights(problem, engine, W, start))
         A = gradient @ W.T - W @ gradient.T
         length, moved = 2.0, 0.0
         while length > 1e-9:
             tried = np.linalg.solve(identity + length * A, (identity - length * A) @ W)
-            rise = value - engine.value(tried, engine.weigh(start, engine.degrees(tried), problem.novelty_weight))
+            rise = value - engine.value(tried, _weights(problem, engine, tried, start))
             count += 1
             if rise < 0 or abs(rise) < 1e-7 * abs(value):
                 moved, W = float(np.linalg.norm(tried - W)), np.linalg.qr(tried)[0]

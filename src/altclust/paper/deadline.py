@@ -25,7 +25,7 @@ class Timed:
     One W step of DG can take minutes, so it is not enough to check after each round.
     """
 
-    solver: Solver[Objective]
+    solver: Solver
     deadline: float
     tol: float = 1e-4
 

@@ -120,7 +120,7 @@ def table_section(records: Sequence[Record], out: Path) -> Section:
     """Write ``table1.json``, ``table1.md`` and ``table1.html`` into out and return the section that they show."""
     rows = [summarise(record) for record in records]
     notes = [f"{name}: {text}" for name, text in METHODS.items() if "-" in name]
-    notes += [f"{name}: {what}" for name, (_, _, what) in VARIANTS.items()]
+    notes += [f"{name}: {what}" for name, (_, what) in VARIANTS.items()]
     extras = f"Rows with a hyphen are not in the paper. {'; '.join(notes)}."
     caption = "\n\n".join([_CAPTION, extras, RULE, _score(rows)])
     figures = {"rule": RULE, "rows": rows}

@@ -7,24 +7,19 @@ follow the reader's dark mode and stay small; a plotting library in the page wou
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .summary import Shown, summarise
+
 if TYPE_CHECKING:
     from .comparing import render_comparison
     from .html import render, write_report
-    from .summary import Shown, summarise
 
 __all__ = ["Shown", "render", "render_comparison", "summarise", "write_report"]
 
-_HOMES = {
-    "Shown": "summary",
-    "render": "html",
-    "render_comparison": "comparing",
-    "summarise": "summary",
-    "write_report": "html",
-}
+_PAGES = {"render": "html", "render_comparison": "comparing", "write_report": "html"}
 
 
 def __getattr__(name: str) -> Any:
     """A function from its module: the dict can be made without the libraries that the page needs."""
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _PAGES:
+        return getattr(import_module(f".{_PAGES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

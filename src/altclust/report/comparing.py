@@ -10,9 +10,9 @@ import pandas as pd
 
 from ..base.backend import Array
 from ..base.sampling import sample_rows
-from .html import environment, style
-from .labelling import MOST_LEVELS, collapse, given_labellings
-from .svg import markers, places, scatter
+from .html import fill
+from .labelling import collapse, given_labellings
+from .svg import places, scatter
 
 MOST_DRAWN = 800  # points in each of a dozen small plots
 FIGURES = {"clusters": "{:.0f}", "sizes": "{}", "quality": "{:.2f}", "silhouette": "{:.2f}"}
@@ -26,7 +26,7 @@ def render_comparison(
     Z, shape (n, 2), are the places of the rows in the plots; given is what was given, one column per clustering; name
     is that of the table, and the command gives the same result again.
     """
-    table, labels, agreement = compared.table, compared.labels, compared.agreement
+    labels, agreement = compared.labels, compared.agreement
     n = len(Z)
     rows = sample_rows(n, MOST_DRAWN, np.random.default_rng(0))
     x, y = places(Z[rows, 0].tolist(), Z[rows, 1].tolist())
@@ -36,26 +36,21 @@ def render_comparison(
         drawn = scatter(x, y, [one.codes[rows].tolist()], 0, f"Rows coloured by {one.name}", given=i < len(known))
         pictures.append({"name": one.name, "svg": drawn})
     names = [] if given is None else [str(column) for column in given.columns]
-    return (
-        environment()
-        .get_template("comparison.html")
-        .render(
-            name=name,
-            conclusion=compared.conclusion,
-            rows=n,
-            given=names,
-            methods=[_method(row, names) for row in table.to_dict("records")],
-            agreement={
-                "names": list(agreement.columns),
-                "lines": agreement.astype(object).where(agreement.notna(), None).to_numpy().tolist(),
-            },
-            pictures=pictures,
-            note=f"A random sample of {MOST_DRAWN} of {n:,} rows is shown." if n > MOST_DRAWN else "",
-            command=command,
-            version=version("altclust"),
-            marks=markers(MOST_LEVELS),
-            style=style(),
-        )
+    return fill(
+        "comparison.html",
+        name=name,
+        conclusion=compared.conclusion,
+        rows=n,
+        given=names,
+        methods=[_method(row, names) for row in compared.table.to_dict("records")],
+        agreement={
+            "names": list(agreement.columns),
+            "lines": agreement.astype(object).where(agreement.notna(), None).to_numpy().tolist(),
+        },
+        pictures=pictures,
+        note=f"A random sample of {MOST_DRAWN} of {n:,} rows is shown." if n > MOST_DRAWN else "",
+        command=command,
+        version=version("altclust"),
     )
 
 

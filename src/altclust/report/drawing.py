@@ -18,17 +18,17 @@ MOST_COLUMNS = 8  # in a hover text
 MOSTLY = 0.3  # share of the variance of a direction from which a column names it
 
 
-def drawn_rows(labellings: Sequence[Labelling], most: int = MOST_DRAWN) -> np.ndarray:
+def drawn_rows(labellings: Sequence[Labelling]) -> np.ndarray:
     """The rows that are plotted, in order: all, or a fixed random sample with some rows of every cluster."""
     n = len(labellings[0].codes)
-    if n <= most:
+    if n <= MOST_DRAWN:
         return np.arange(n)
     shuffled = np.random.default_rng(0).permutation(n)
     first = np.zeros(n, dtype=bool)
     for labelling in labellings:
         codes = pd.Series(labelling.codes[shuffled])
         first |= (codes.groupby(codes).cumcount() < FEWEST).to_numpy()
-    return np.sort(np.concatenate([shuffled[first], shuffled[~first]])[:most])
+    return np.sort(np.concatenate([shuffled[first], shuffled[~first]])[:MOST_DRAWN])
 
 
 def axis_name(number: int, z: np.ndarray, X: np.ndarray, names: Sequence[str]) -> str:
@@ -86,7 +86,7 @@ def drawing(
         "codes": [labelling.codes[rows].tolist() for labelling in labellings],
         "ids": [f"row {i + 1:,}" for i in rows.tolist()] if ids is None else [text(i) for i in ids],
         "columns": [text(name) for name in values.columns],
-        "values": [_cells(values.iloc[:, j]) for j in range(values.shape[1])],
+        "values": [[cell(value) for value in column.tolist()] for _, column in values.items()],
     }
 
 
@@ -94,8 +94,3 @@ def _numbered(rows: np.ndarray, ids: Any) -> list[str]:
     """The names of rows in a sentence: their own, unless these are their numbers from 0."""
     plain = ids is None or list(map(str, ids)) == list(map(str, rows.tolist()))
     return [f"row {i + 1:,}" for i in rows.tolist()] if plain else [text(name) for name in ids]
-
-
-def _cells(column: pd.Series) -> list[str]:
-    missing = column.isna().tolist()
-    return ["–" if skip else cell(value) for value, skip in zip(column.tolist(), missing, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,14 +95,28 @@ def _of_levels(name: str, levels: np.ndarray, names: list[str], codes: np.ndarra
     return ColumnEffect(name, h[every], inside[every], outside[every], [names[level] for level in most])
 
 
-def strongest(effects: Sequence[ColumnEffect], cluster: int, most: int) -> list[dict[str, Any]]:
-    """The columns in which a cluster differs most, as plain dicts.
+def strongest(
+    effects: Sequence[ColumnEffect], cluster: int, most: int, later: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """The columns in which a cluster differs most, as plain dicts; those to be told later come after all others.
+
+    Of columns whose levels have the same shares, as "no internet" in six services, the first stands for all.
 
     Of each: name, level (None for numbers and dates), is_date, effect, inside, outside, and comparison: both as text.
     """
     sizes = np.array([effect.size[cluster] for effect in effects])
-    order = np.argsort(-np.abs(sizes), kind="stable")[:most]
-    return [_feature(effects[j], cluster) for j in order]
+    order = np.lexsort([-np.abs(sizes), [effect.name in later for effect in effects]])
+    first: dict[tuple[Any, ...], ColumnEffect] = {}
+    for j in order:
+        first.setdefault(_shares(effects[j], cluster), effects[j])
+    return [_feature(effect, cluster) for effect in list(first.values())[:most]]
+
+
+def _shares(effect: ColumnEffect, cluster: int) -> tuple[Any, ...]:
+    """What is the same for levels that stand in the same rows; the name for numbers."""
+    if effect.levels is None:
+        return (effect.name,)
+    return float(effect.inside[cluster]), float(effect.outside[cluster])
 
 
 def _feature(effect: ColumnEffect, cluster: int) -> dict[str, Any]:

@@ -36,17 +36,8 @@ def render(*views: dict[str, Any]) -> str:
     """One self-contained HTML page on one or several views, from their `altclust.report.summarise`."""
     if not views:
         raise InputError("views is empty: pass at least one summary.")
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            views=[view | {"pictures": pictures(view)} for view in views],
-            crossing=crossing(views),
-            marks=markers(MOST_LEVELS),
-            style=style(),
-            script=template_file("page.js"),
-        )
-    )
+    shown = [view | {"pictures": pictures(view)} for view in views]
+    return fill("page.html", views=shown, crossing=crossing(views), script=template_file("page.js"))
 
 
 def crossing(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -59,12 +50,13 @@ def crossing(views: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return lines
 
 
-def environment() -> Environment:
-    """The template environment; every string that is passed to a template is escaped."""
+def fill(template: str, **content: Any) -> str:
+    """A page from one of our templates; every string that is passed to it is escaped."""
     made = Environment(loader=PackageLoader("altclust.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"rows": rows, "share": share}
     made.globals |= {"most_listed": MOST_LISTED, "swatch": swatch, "in_plain_words": in_plain_words}
-    return made
+    style = Markup(css_variables()) + template_file("page.css")
+    return made.get_template(template).render(style=style, marks=markers(MOST_LEVELS), **content)
 
 
 def write_report(path: str | os.PathLike, *views: dict[str, Any]) -> None:
@@ -114,11 +106,6 @@ def pictures(view: dict[str, Any]) -> dict[str, Any]:
 def in_plain_words(verdict: str) -> str:
     """The verdict of a certificate in plain words."""
     return next((plain for start, plain in GLOSSES.items() if verdict.startswith(start)), "")
-
-
-def style() -> Markup:
-    """The style sheet of all pages."""
-    return Markup(css_variables()) + template_file("page.css")
 
 
 def template_file(name: str) -> Markup:

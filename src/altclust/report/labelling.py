@@ -116,22 +116,21 @@ def alternative_labelling(name: str, labels: Any, n: int, n_clusters: int, names
     return Labelling(text(name), [text(names.get(i) or f"cluster {i}") for i in range(count)], codes)
 
 
-def collapse(labelling: Labelling, most: int = MOST_LEVELS) -> Labelling:
+def collapse(labelling: Labelling) -> Labelling:
     """The largest clusters, and all others as one."""
-    if len(labelling.levels) <= most:
+    others = len(labelling.levels) - MOST_LEVELS + 1
+    if others <= 1:
         return labelling
-    largest = np.sort(np.argsort(-labelling.sizes, kind="stable")[: most - 1])
-    place = np.full(len(labelling.levels) + 1, most - 1)
-    place[largest] = np.arange(most - 1)
+    largest = np.sort(np.argsort(-labelling.sizes, kind="stable")[: MOST_LEVELS - 1])
+    place = np.full(len(labelling.levels) + 1, MOST_LEVELS - 1)
+    place[largest] = np.arange(MOST_LEVELS - 1)
     place[-1] = -1
-    others = len(labelling.levels) - most + 1
     levels = [labelling.levels[i] for i in largest] + [f"{others:,} others"]
     return replace(labelling, levels=levels, codes=place[labelling.codes], others=others)
 
 
 def cross(rows: Labelling, columns: Labelling) -> np.ndarray:
     """The number of rows in each pair of clusters; the last row and column count unknown rows."""
-    shape = len(rows.levels) + 1, len(columns.levels) + 1
-    pairs = np.where(rows.codes < 0, shape[0] - 1, rows.codes) * shape[1]
-    pairs += np.where(columns.codes < 0, shape[1] - 1, columns.codes)
-    return np.bincount(pairs, minlength=shape[0] * shape[1]).reshape(shape)
+    counts = np.zeros((len(rows.levels) + 1, len(columns.levels) + 1), dtype=int)
+    np.add.at(counts, (rows.codes, columns.codes), 1)  # the code −1 is the last
+    return counts

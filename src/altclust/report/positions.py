@@ -12,6 +12,7 @@ EDGE = 0.05  # widths between the other rows and that edge
 TIED = 0.5  # share of the rows that have a place of their own, below which rows are spread
 FINE = 200  # places along an axis that can be told apart
 SPREAD = 0.025  # of the width of the plot
+MOST_NAMED = 5  # rows at the edge
 
 
 class Positions(NamedTuple):
@@ -36,13 +37,14 @@ def positions(Z: np.ndarray) -> Positions:
     return Positions(x, y, tied, far | also_far)
 
 
-def told(names: list[str], positions: Positions, most: int = 5) -> str:
+def told(names: list[str], positions: Positions) -> str:
     """What a plot does not show as it is, in a sentence or two; "" if nothing."""
     said = ["Equal rows are drawn beside each other."] if positions.spread else []
     far = np.flatnonzero(positions.far).tolist()
     if far:
-        listed = ", ".join(names[i] for i in far[:most]) + (f" and {len(far) - most} more" if len(far) > most else "")
-        said.append(f"Drawn at the edge, because they are far from all others: {listed}.")
+        more = f" and {len(far) - MOST_NAMED} more" if len(far) > MOST_NAMED else ""
+        listed = ", ".join(names[i] for i in far[:MOST_NAMED])
+        said.append(f"Drawn at the edge, because they are far from all others: {listed}{more}.")
     return " ".join(said)
 
 

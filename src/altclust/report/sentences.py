@@ -8,18 +8,19 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ..base.errors import LONGEST, one_line
+from ..base.errors import LONGEST, one_line, shown_name
 
 NEGLIGIBLE, MEDIUM, LARGE, VERY_LARGE = 0.2, 0.5, 0.8, 1.3  # effect sizes at which the words change
 MOST_NAMED = 3  # features in a sentence
 
 
-def text(value: Any, longest: int = LONGEST) -> str:
-    """A value as one short line: 1.0 is "1", and long text is cut."""
+def text(value: Any) -> str:
+    """A value or a name as one short line, never empty: 1.0 is "1", and long text is cut."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
-    return one_line(value, longest)
+    return shown_name(value)
 
 
 def number(value: Any) -> float | None:
@@ -61,7 +62,7 @@ def _written(value: float, decimals: int) -> str:
 
 def cell(value: Any) -> str:
     """One cell of a table: numbers nearly in full, text cut, missing cells as a dash."""
-    if value is None or value != value:
+    if value is None or value is pd.NA or value != value:
         return "–"
     if isinstance(value, datetime):
         return value.isoformat(" ", "minutes").removesuffix(" 00:00")
@@ -71,7 +72,7 @@ def cell(value: Any) -> str:
         comma = "," if abs(value) >= 10_000 else ""
         whole = float(value).is_integer() or abs(value) >= 100_000
         return f"{value:{comma}.0f}" if whole else f"{value:{comma}.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
-    return text(value)
+    return one_line(value, LONGEST)
 
 
 def share(value: float) -> str:

@@ -16,7 +16,7 @@ from ..base.given import table_nmi
 from ..base.known import known_frame
 from ..core.feature_weights import between_shares, tell_apart
 from ..core.solvers import LBFGS
-from ..search.obvious import reproduced_by
+from ..search.obvious import EXACT, reproduced_by
 from ..search.significance import Significance
 from ..search.verdict import Verdict, judge_untested
 from .agreement import agreement
@@ -25,7 +25,7 @@ from .effects import boxes, column_effects, strongest
 from .labelling import Labelling, alternative_labelling, as_frame, check_length, collapse, cross, given_labellings
 from .parameters import parameters
 from .sentences import NEGLIGIBLE, cluster_sentence, number, text
-from .verdict import headline, main_features
+from .verdict import MOSTLY, headline, leading, main_features
 
 MOST_FEATURES = 6  # shown for a cluster
 MOST_WEIGHTS = 15  # features in the chart of weights
@@ -146,6 +146,8 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
     sources = {*used, *(name.partition("=")[0] for name in used if "=" in name)}
     shown_and_used = values.loc[:, [text(name) in sources for name in values.columns]]
     rule = rule or reproduced_by(found.codes, shown_and_used, several=False)
+    # Of several columns that show the same, a rule may name others than the weights: it is told below them then.
+    short = rule is not None and (rule.few_valued or rule.agreement >= EXACT or weights[0]["name"] in rule.columns)
     inside = found.codes >= 0
     alone = tell_apart(between_shares(table.to_numpy(dtype=float)[inside], found.codes[inside]))
     tested = None if predicted else model.fitted_.significance
@@ -163,12 +165,12 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
             overlap,
             [(one.name, nmi) for one, nmi in zip(known, nmis, strict=True)],
             "NMI" if all(one.measured is None for one in known) else "overlap",
-            main_features(weights, alone) if rule is None else rule.phrase,
+            rule.phrase if rule is not None and short else main_features(weights, alone),
             verdict,
             model.status_ == "converged",
             [] if tested is None else [witness.sentence for witness in tested.witnesses],
         ),
-        "clusters": describe_clusters(found, values),
+        "clusters": describe_clusters(found, values, [one for one in weights if one["name"] in used]),
         "rule": None if rule is None else {"columns": list(rule.columns), "sentence": rule.sentence},
         "left_out": None if predicted else left_out(model),
         "agreement": kept,
@@ -229,7 +231,7 @@ def listed_columns(model: Any, listing: Sequence[Sequence[str]]) -> list[dict[st
     for one in found:
         if one["column"] in aside:
             one |= {"use": "left aside", "why": "its values are an obvious group"}
-    return [{key: text(value) for key, value in one.items()} for one in found]
+    return [one | {"column": text(one["column"])} for one in found]
 
 
 def _tolerance(model: Any) -> float:
@@ -239,12 +241,22 @@ def _tolerance(model: Any) -> float:
     return min(getattr(model.solver, "tol", LBFGS.tol), model.tol / 10)
 
 
-def describe_clusters(found: Labelling, values: pd.DataFrame) -> list[dict[str, Any]]:
-    """Each cluster with the columns in which it differs most, and a sentence."""
+def describe_clusters(
+    found: Labelling, values: pd.DataFrame, weights: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Each cluster with the columns in which it differs most, and a sentence.
+
+    The weights of the columns that were used, in order, say the same: one without weight is not told, and those with
+    most of it come before the others.
+    """
+    heaviest, held = leading(weights)
+    weightless = {one["name"] for one in weights if one["weight"] == 0}
+    later = {one["name"] for one in weights} - set(heaviest) if held >= MOSTLY else set()
     effects = column_effects(values, found.codes, len(found.levels))
+    effects = [effect for effect in effects if effect.name not in weightless]
     clusters = []
     for code, (name, size) in enumerate(zip(found.levels, found.sizes.tolist(), strict=True)):
-        top = [f for f in strongest(effects, code, MOST_FEATURES) if abs(f["effect"]) >= NEGLIGIBLE]
+        top = [f for f in strongest(effects, code, MOST_FEATURES, later) if abs(f["effect"]) >= NEGLIGIBLE]
         clusters.append(
             {
                 "code": code,
@@ -282,7 +294,7 @@ def _given(labelling: Labelling, found: Labelling, nmi: float) -> dict[str, Any]
 
 def _significance(found: Significance | None) -> dict[str, Any]:
     """The figures of a test; None if there was none, or if there were too few rows."""
-    names, told = ("p_value", "smallest_p", "score", "stability"), ("is_real", "without_gaps", "verdict")
+    names, told = ("p_value", "smallest_p", "score", "stability", "halves"), ("is_real", "without_gaps", "verdict")
     if found is None:
         return dict.fromkeys((*names, *told, "reference")) | {"witnesses": []}
     return {

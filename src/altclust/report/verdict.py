@@ -12,6 +12,7 @@ from .sentences import listing
 MOST_SIZES = 6  # clusters whose sizes are listed
 MOST_WITNESSES = 2  # columns that were not used and are named
 CARRIED = 0.7  # total weight of the features that are named
+MOSTLY = 0.5  # total weight from which clusters are based mostly on them
 
 
 def headline(
@@ -74,18 +75,24 @@ def _few(names: Sequence[str]) -> str:
     return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
 
 
-def main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
-    """The features with most of the weight, if three have it."""
+def leading(weights: Sequence[dict[str, Any]]) -> tuple[list[str], float]:
+    """The features with most of the weight, at most three, and the weight that they hold; weights are in order."""
     top, held = [], 0.0
     for feature in weights[:3]:
         top.append(feature["name"])
         held += feature["weight"]
         if held >= CARRIED:
             break
+    return top, held
+
+
+def main_features(weights: Sequence[dict[str, Any]], alone: bool) -> str:
+    """The features with most of the weight, if three have it."""
+    top, held = leading(weights)
     if not alone and len(top) > 1:
         return f"told apart only by {listing(top)} together"
     if held >= CARRIED:
         return f"based on {listing(top)}"
-    if len(weights) <= 3 or held >= 0.5:
+    if len(weights) <= 3 or held >= MOSTLY:
         return f"based mostly on {listing(top)}"
     return f"based on many columns, most on {listing(top)}"

@@ -32,7 +32,8 @@ class CodedColumn(NamedTuple):
     """One column of the table.
 
     `place` is its number, `codes` are the ranks of its values, `kinds` the sorted values (None for text), `listed` is
-    whether they can be compared one by one, and `few` whether it counts as few-valued.
+    whether they can be compared one by one, and `few` whether it counts as few-valued: dates do, because a split of
+    them tells when rows were recorded.
     """
 
     place: int
@@ -81,5 +82,6 @@ def _column(place: int, name: str, codes: np.ndarray, kinds: np.ndarray | None =
     listed = len(counts) <= len(codes) // ROWS_PER_CELL
     if len(counts) < 2 or not (listed or kinds is not None):
         return None
-    few = kinds is None or len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
+    dates = kinds is not None and types.is_datetime64_any_dtype(kinds)
+    few = kinds is None or dates or len(counts) < FEW_VALUES or counts.max() > ATOM * len(codes)
     return CodedColumn(place, name, codes, kinds, kinds is None, bool(few))

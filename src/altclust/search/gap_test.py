@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from ..base.backend import Array
 from .discriminants import discriminant_directions
-from .null_rows import SMALL_CELL, Marginal
+from .heuristics import ROWS_EACH
+from .null_rows import Marginal
 
 
 def connected(
@@ -30,7 +31,7 @@ def connected(
     draws : int
     rng : Generator
     """
-    large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= SMALL_CELL]
+    large = [c for c in np.unique(labels) if min(np.sum(labels == c), np.sum(carried == c)) >= ROWS_EACH]
     if len(large) < 3:
         return float("nan")
     p_values = np.ones((len(large), len(large)))

@@ -8,12 +8,11 @@ from ..base.backend import Array
 from ..core.embedding import joint_codes
 from ..core.kernels import Gaussian
 from ..core.metrics import nmi_matrix, normalised_cut, one_hot
-from .heuristics import ROWS_EACH
+from .heuristics import ROWS_EACH, SLIGHT
 from .proposals import Proposal, fit_proposal
 from .spec import SearchSpec
 from .trials import Trial
 
-PRIOR = 1e-3  # weight of a cluster's share beside near rows
 FAR = 100.0  # widths of the kernel, up to which single precision gives exponents to three digits
 
 
@@ -61,7 +60,7 @@ class Carried:
         self.single = float(np.abs(rows).max()) <= FAR * trial.sigma
         self.rows = self._in_widths(rows)
         self.member = one_hot(np.append(trial.labels, trial.n_clusters - 1))[:-1].astype(self.rows.dtype)
-        self.shares = PRIOR * self.member.mean(axis=0)
+        self.shares = SLIGHT * self.member.mean(axis=0)
 
     def labels(self, Z: Array) -> np.ndarray:
         """The clusters of other rows."""

@@ -17,6 +17,7 @@ from ..core.linalg.eigen import lapack_subset
 MOST_ROWS = 2000  # more rows change the median distance only in the third digit
 MOST_CLUSTERS = 10
 ROWS_EACH = 20  # rows that there should be for each column, independent component or cluster
+SLIGHT = 1e-3  # weight of what decides only where nothing else does
 FINEST = 1e-6  # share of the spread; smaller distances are lost in the rounding of their squares
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..base.backend import Array
 from ..core.metrics import one_hot
+from .heuristics import SLIGHT
 
 STEPS = 10  # of EM
-RIDGE = 1e-3  # of the covariance within clusters, over that of all rows
 
 
 def mixture(Z: Array, codes: np.ndarray) -> float:
@@ -34,7 +34,7 @@ def mixture(Z: Array, codes: np.ndarray) -> float:
     for _ in range(STEPS):
         sizes = member.sum(axis=0) + 1e-9
         centres = member.T @ Z / sizes[:, None]
-        within = np.eye(q) - (centres * sizes[:, None]).T @ centres / n + RIDGE * np.eye(q)
+        within = np.eye(q) - (centres * sizes[:, None]).T @ centres / n + SLIGHT * np.eye(q)
         towards = np.linalg.solve(within, centres.T)
         joint = Z @ towards + (np.log(sizes / n) - np.sum(centres.T * towards, axis=0) / 2)
         highest = joint.max(axis=1, keepdims=True)

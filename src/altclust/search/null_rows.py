@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from ..base.backend import Array
+from .heuristics import ROWS_EACH
 
 FEW_VALUES = 10  # distinct values, below which a column keeps its values
 ATOM = 0.25  # share of equal values, above which it does
@@ -24,7 +25,6 @@ STANDS_OUT = 0.05  # share of a value that is twice as frequent as both its neig
 ON_ELLIPSE = 1e-6  # relative distance of two columns from an ellipse, up to which they are on it
 MODES = 15  # places of the peak that are tried
 COARSE = 6  # sorted values that count as one
-SMALL_CELL = 20  # rows, below which a cluster says little by itself: it is pooled with others
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class NullRows:
 
     def __init__(self, X: Array, cells: np.ndarray, rng: np.random.Generator) -> None:
         sizes = np.bincount(cells)
-        small = sizes[cells] < SMALL_CELL
+        small = sizes[cells] < ROWS_EACH
         self.means = np.zeros_like(X)
         for cell in np.unique(cells[small]):
             rows = cells == cell
@@ -121,7 +121,7 @@ class NullRows:
         self.cells = []
         for rows in members:
             n, own = len(rows), _correlations(scores[rows])
-            R = (n * own + (d + SMALL_CELL) * pooled) / (n + d + SMALL_CELL)
+            R = (n * own + (d + ROWS_EACH) * pooled) / (n + d + ROWS_EACH)
             factor = np.linalg.cholesky(R + 1e-6 * np.eye(d))
             self.cells.append((rows, factor, [Marginal.fit(column, rng) for column in left[rows].T]))
         self.circles = [(i, j, X[:, [i, j]]) for i, j in _circles(X)]

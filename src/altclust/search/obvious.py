@@ -1,7 +1,8 @@
 """Whether one column, or two, reproduce a view: groups that anybody can see, or a rule that explains clusters.
 
-A view that columns with few values reproduce is an obvious group: a fact about these columns. A split of a column
-with many values remains a discovery, and the rule says what it is. So do clusters that a column of numbers reproduces
+A view that columns with few values reproduce is an obvious group: a fact about these columns. So is a split of dates,
+which tells when rows were recorded. A split of another column with many values remains a discovery, and the rule says
+what it is. So do clusters that a column of numbers reproduces
 only nearly and that the other columns show as well: in nine ratings that go together, one of them often comes close.
 And so do clusters that a split of a column with one frequent value among many reproduces exactly, if other columns
 without a frequent value show them as well.
@@ -23,7 +24,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier
 
 from ..base.backend import Array
-from ..base.errors import LONGEST, one_line
+from ..base.errors import shown_name
 from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.embedding import as_clusterings, joint_codes
@@ -49,8 +50,8 @@ class Obvious:
     agreement : float
         Mean F1 score over the clusters: 1 if the columns reproduce every row's cluster.
     few_valued : bool
-        Whether all of them are text, have fewer than ten values, or one value in more than a quarter of the rows: then
-        the view is an obvious group, unless all are numbers, other columns show the view too, and either they have
+        Whether all of them are text or dates, have fewer than ten values, or one in more than a quarter of the rows:
+        then the view is an obvious group, unless all are numbers, other columns show the view too, and either they have
         ten or more values or they reproduce it only nearly.
     rule : str
         Such as "the column year", "a cross table of a and b", "a split of petal_length at 2.4".
@@ -84,7 +85,7 @@ def few_valued(
 ) -> pd.DataFrame:
     """The columns with fewer than ten values, or one value in over a quarter of the rows, without those left aside.
 
-    Those that `originals` has under the same name are taken from there, however many values they have here.
+    Those that `originals` has under the same name are taken from there, however many values they have.
     """
     places = np.flatnonzero((np.ptp(X, axis=0) > 0) & _has_few_values(X)).tolist()
     found = {column_name(names, j): X[:, j] for j in places}
@@ -107,7 +108,7 @@ def left_aside(names: Sequence[str] | None, components: Array, rules: Iterable[O
     """The columns of obvious groups that the directions, shape (q, d), do not contain."""
     obvious = {name for rule in rules for name in rule.columns}
     unused = [column_name(names, int(j)) for j in np.flatnonzero(~np.any(components, axis=0))] if obvious else []
-    return [name for name in unused if one_line(name, LONGEST) in obvious]
+    return [name for name in unused if shown_name(name) in obvious]
 
 
 def as_they_were(X: Array, names: Sequence[str] | None, originals: pd.DataFrame | None) -> pd.DataFrame:
@@ -170,7 +171,7 @@ def reproduced_by(
     frame = pd.DataFrame(table)
     if names is None:
         names = [str(name) if isinstance(table, pd.DataFrame) else f"column {name}" for name in frame.columns]
-    names = [one_line(name, LONGEST) for name in names]
+    names = [shown_name(name) for name in names]
     known = np.flatnonzero(np.asarray(labels) >= 0)
     rows = known[sample_rows(len(known), MOST_ROWS, np.random.default_rng(0))]
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1]
@@ -193,7 +194,7 @@ def reproduced_by(
     numbers = {name for name, kind in zip(names, frame.dtypes, strict=True) if types.is_numeric_dtype(kind)}
     if rule is None or beside is None or not rule.few_valued or not set(rule.columns) <= numbers:
         return rule
-    others = beside.loc[:, [one_line(name, LONGEST) not in rule.columns for name in beside.columns]]
+    others = beside.loc[:, [shown_name(name) not in rule.columns for name in beside.columns]]
     X = others.to_numpy(dtype=float)[rows]
     if rule.agreement >= EXACT:
         if any(column.listed for column in columns if column.name in rule.columns):

@@ -34,7 +34,7 @@ from .discriminants import alternate_discriminants, centroid_directions, kmeans_
 from .heuristics import ROWS_EACH, median_distance
 from .keep_starts import KEPT, kept_start
 from .short_fits import STEPS, Placed, build_problem, in_coordinates, short_fit, with_columns
-from .spec import SearchSpec
+from .spec import FEW_ROWS, SearchSpec
 from .trials import Trial
 
 PLANE = 2  # independent components for shapes
@@ -128,7 +128,7 @@ def proposals(spec: SearchSpec) -> list[Proposal]:
         )
 
     names = [name for name, source in SOURCES.items() if allowed(name, source)]
-    tried = [k] if k else numbers_of_clusters(n)
+    tried = [k] if k else numbers_of_clusters(min(n, FEW_ROWS))
     found = [Proposal(name, c) for c in tried for name in names if k or c <= PLANE + 1 or not SOURCES[name].shapes]
     return [one for one in found if one.n_clusters < n]
 

@@ -14,7 +14,7 @@ from ..base.validation import check_sizes
 from ..core.initialization import check_start, check_subspace
 from .heuristics import ROWS_EACH, check_outliers, check_sigma, median_distance, number_of_clusters
 from .settings import Settings
-from .spec import MOST_ROWS, SearchSpec
+from .spec import SearchSpec, searched_rows
 from .tuning import Tuning, search_parameters
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def resolve_settings(
     check_sizes(n, d, k or 1, asked.n_components)
     check_outliers(X)
     spectral = isinstance(asked.init, str) and asked.init == "spectral"
-    if asked.sigma is None and spectral and k != 1 and n >= ROWS_EACH and (k is None or k < min(n, MOST_ROWS)):
+    if asked.sigma is None and spectral and k != 1 and n >= ROWS_EACH and (k is None or k < searched_rows(n)):
         search = replace(search, fixed=asked)
         tuning = search_parameters(search, names=names, originals=originals, n_jobs=n_jobs, callback=callback)
         logger.info("chose %s", tuning.reasons)

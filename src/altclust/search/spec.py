@@ -14,7 +14,16 @@ from .heuristics import ROWS_EACH
 from .independent_components import independent_directions, light_tailed
 from .settings import Settings
 
-MOST_ROWS = 400  # rows of the search; the fit that follows uses all
+FEW_ROWS, MOST_ROWS = 400, 1000  # of a search; the fit that follows uses all
+SHARE = 3  # rows of a large table, of which one is searched
+
+
+def searched_rows(n: int) -> int:
+    """How many of n rows are searched: up to 400 all of them, of large tables a third, and at most 1,000.
+
+    A search of few rows is quick. But of a large table, another sample should give the same answer.
+    """
+    return min(n, max(FEW_ROWS, min(n // SHARE, MOST_ROWS)))
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,7 @@ class SearchSpec:
     @property
     def has_few_columns(self) -> bool:
         """Whether the search has many rows for each column: with fewer, some directions show thin gaps by chance."""
-        return min(max(len(self.X), self.part_of), MOST_ROWS) >= ROWS_EACH * self.X.shape[1]
+        return min(max(len(self.X), self.part_of), FEW_ROWS) >= ROWS_EACH * self.X.shape[1]
 
     @cached_property
     def kept(self) -> tuple[Array, Array] | None:

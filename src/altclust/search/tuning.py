@@ -29,7 +29,7 @@ from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
 from .selection import explain_ranking, rank
 from .settings import Settings
-from .spec import MOST_ROWS, SearchSpec
+from .spec import SearchSpec, searched_rows
 from .trials import Trial
 
 
@@ -89,7 +89,7 @@ def tune(
     Parameters
     ----------
     X : array or frame, shape (n_samples, n_features)
-        At most 400 of its rows are used.
+        All of its rows are used up to 400, and of large tables a third, but at most 1,000.
     given : None, labels or measurements, or several columns of them, or `altclust.Known`
     n_clusters, n_components, novelty_weight, subtract_given : optional
         Fixed values; those left out are searched for.
@@ -168,12 +168,17 @@ def search_parameters(
     names = [column_name(names, int(j)) for j in across]
     keep = None if asked.keep is None else asked.keep.take(order)
     originals = None if originals is None else originals.iloc[order].sort_index(axis=1)
-    own = asked.fixed.subspace
-    fixed = replace(asked.fixed, subspace=None if own is None else own[across])
-    rows = np.arange(min(len(X), MOST_ROWS))
+    subspace, columns = asked.fixed.subspace, None
+    if subspace is not None:
+        subspace = subspace[across]
+    fixed = replace(asked.fixed, subspace=subspace)
+    rows = np.arange(most := searched_rows(len(X)))
     if keep is not None:
-        rows = np.concatenate([rows, np.setdiff1d(keep.rows[:MOST_ROWS], rows)])
-    subspace, columns = (fixed.subspace, None) if X.shape[1] <= WIDE else screen(X, given, seed)
+        rows = np.concatenate([rows, np.setdiff1d(keep.rows[:most], rows)])
+    searched = X if subspace is None else X @ subspace  # without the columns that are left aside
+    if searched.shape[1] > WIDE:
+        within, columns = screen(searched, given, seed)
+        subspace = within if subspace is None else subspace @ within
     part = X[rows] if subspace is None else X[rows] @ subspace
     sampled, basis = row_space(part - part.mean(axis=0))
     if basis is not None and columns is not None:
@@ -209,7 +214,7 @@ def search_parameters(
     table["chosen"] = np.arange(len(table)) == first
     row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
-    loose = min(1.0, MOST_ROWS / len(X))
+    loose = most / len(X)
 
     def settings_of(i: int) -> Settings:
         return _in_columns(_settings(trials[i], spec, basis, subspace, loose), across)

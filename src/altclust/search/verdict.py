@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     from .significance import Significance
 
 LEVEL = 0.05
-STABLE = 0.8  # stability
-SAME_VIEW = 0.5  # stability, below which the halves have other clusters than the fit
+STABLE = 0.85  # stability, below which other rows give other clusters
+SAME_VIEW = 0.5  # NMI with the clusters of halves, below which these are other clusters than those of the fit
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
 
 BADGES = {
     "clear": "New and significant",
     "first": "Significant",
-    "shaky": "Significant, but not stable",
     "known": "Similar to what was given",
     "obvious": "Obvious groups",
     "chance": "Not significant",
@@ -31,7 +30,6 @@ BADGES = {
 ADVICE = {
     "clear": "You can use these clusters: read what sets each apart, and check that it makes sense to you.",
     "first": "You can use these clusters: read what sets each apart, and check that it makes sense to you.",
-    "shaky": "The groups exist, but where one ends is uncertain: do not rely on the cluster of a single row.",
     "known": "This is no new view: look at the other views, or leave out the columns that show what was given.",
     "obvious": "This is a fact about these columns: leave them out to see what the others show.",
     "chance": "Do not take these clusters for groups that exist: at most, they divide the rows for convenience. Next, "
@@ -41,7 +39,7 @@ ADVICE = {
     "untested": "Test it before you rely on these clusters.",
     "predicted": "See the report of the fit for its significance.",
 }
-REAL = ("clear", "first", "shaky", "known")
+REAL = ("clear", "first", "known")
 
 
 @dataclass(frozen=True)
@@ -80,21 +78,14 @@ def judge(found: Significance) -> Verdict:
     if found.p_value != found.p_value:
         needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
         return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
-    again = f"Halves of the {found.rows:,} rows tested give"
-    if found.stability < SAME_VIEW:
-        told = [f"{again} other clusters (NMI {found.stability:.2f}; {_p(found)})."]
-        return Verdict("unstable", " ".join([*told, *_caution(found, weak=True)]))
-    if found.stability < STABLE:
-        told = [_clear(found), f"{again} similar clusters with other borders (NMI {found.stability:.2f})."]
-    else:
-        told = [_clear(found), f"{again} the same clusters (NMI {found.stability:.2f})."]
+    if found.stability < STABLE or found.halves < SAME_VIEW:
+        return Verdict("unstable", " ".join([_other_clusters(found), *_caution(found, weak=True)]))
+    again = f"Samples of the rows give the same clusters (NMI {found.stability:.2f})."
+    why = " ".join([_clear(found), again, *_caution(found, weak=found.p_value > LEVEL)])
     if found.p_value > LEVEL:
-        return Verdict("chance", " ".join([*told, *_caution(found, weak=True)]))
-    why = " ".join([*told, *_caution(found)])
+        return Verdict("chance", why)
     if found.overlap > ALTERNATIVE:
         return Verdict("known", why)
-    if found.stability < STABLE:
-        return Verdict("shaky", why)
     return Verdict("first" if found.overlap != found.overlap else "clear", why)
 
 
@@ -112,12 +103,18 @@ def _p(found: Significance) -> str:
     return (f"p ≤ {found.smallest_p:.2g}" if smallest else f"p = {found.p_value:.2g}") + views
 
 
+def _other_clusters(found: Significance) -> str:
+    if found.stability < STABLE:
+        return f"Samples of the rows give other clusters (NMI {found.stability:.2f})."
+    return f"Halves of the {found.rows:,} rows tested give other clusters (NMI {found.halves:.2f}; {_p(found)})."
+
+
 def _clear(found: Significance) -> str:
     share = found.p_value / found.views  # of one view, before the correction
     cases = f"{100 * share:.0f} of 100" if share >= 0.01 else "fewer than 1 of 100"
     if found.without_gaps:
         return f"Neighbouring clusters touch: data without groups have as clear gaps in {cases} cases ({_p(found)})."
-    return f"Data without groups look as clear in {cases} cases ({_p(found)})."
+    return f"Data without groups show clusters this clear in {cases} cases ({_p(found)})."
 
 
 def _caution(found: Significance, weak: bool = False) -> list[str]:

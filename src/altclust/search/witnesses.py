@@ -16,7 +16,7 @@ from pandas.api import types
 from scipy import stats
 
 from ..base.backend import Array
-from ..base.errors import LONGEST, one_line
+from ..base.errors import LONGEST, one_line, shown_name
 from ..base.given import Given
 from ..base.sampling import sample_rows
 from ..core.embedding import as_clusterings, joint_codes
@@ -78,7 +78,7 @@ def find_witnesses(
     codes = np.unique(np.asarray(labels)[rows], return_inverse=True)[1].ravel()
     cells = joint_codes([] if given is None else as_clusterings(given.take(rows)), len(rows))
     tested = [
-        _tested(one_line(str(name), LONGEST), others.iloc[rows, j], codes, cells)
+        _tested(shown_name(name), others.iloc[rows, j], codes, cells)
         for j, name in enumerate(others.columns)
         if not _are_row_numbers(others.iloc[:, j])
     ]

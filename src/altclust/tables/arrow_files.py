@@ -46,7 +46,8 @@ def _contained_table(reader: str, file: BinaryIO, limits: Limits) -> tuple[Any, 
         table = pa.ipc.open_file(pa.py_buffer((folder / "table.arrow").read_bytes())).read_all()
     objects = sum(not pa.types.is_primitive(field.type) for field in table.schema)
     row = NUMBER * (table.num_columns - objects) + OBJECT * objects
-    limits.check(table.num_rows, table.num_columns, table.nbytes + row * table.num_rows)
+    size = table.get_total_buffer_size()  # `nbytes` does not know views of text in older versions
+    limits.check(table.num_rows, table.num_columns, size + row * table.num_rows)
     return table, answer
 
 

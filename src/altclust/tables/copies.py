@@ -84,7 +84,7 @@ class _Compared:
     """A column in the forms in which it is compared: ranks, codes of its values, parts of its dates."""
 
     def __init__(self, cells: pd.Series, typed: TypedColumn, rows: np.ndarray) -> None:
-        self.measured = typed.kind in MEASURED
+        self.measured = typed.kind in (*MEASURED, "identifier")
         self.numbers = None if typed.numerals is None else typed.numerals.values[rows]
         few = 2 <= typed.distinct <= min(MOST_VALUES, len(rows) / ROWS_EACH)
         self.codes = Codes.of(labels(cells).fillna(NO_ANSWER)) if few else None

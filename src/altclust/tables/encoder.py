@@ -29,9 +29,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    columns : sequence of str
+    columns : str or sequence of str
         Columns to use, by name or pattern such as ``gene_*``. Default: all that are measurements or have few values.
-    drop : sequence of str
+    drop : str or sequence of str
         Columns not to use, by name or pattern.
     types : dict of str to str, optional
         Types of columns, by name or pattern, such as ``{"zip": "category"}``: number, ordered, category, yes/no, date,
@@ -77,8 +77,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['island', 'bill_length_mm', 'bill_depth_mm', 'flipper_length_mm', 'body_mass_g', 'year']
     """
 
-    columns: Sequence[str] = ()
-    drop: Sequence[str] = ()
+    columns: str | Sequence[str] | None = ()
+    drop: str | Sequence[str] | None = ()
     types: Mapping[str, str] | None = None
     encode: bool = True
     impute: bool = True

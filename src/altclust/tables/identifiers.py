@@ -1,8 +1,9 @@
 """Columns that name rows instead of measuring them: row numbers, order numbers, customers, subjects.
 
 The name of a column is a hint. Whole numbers are also recognised by what measurements never do: they rise evenly with
-the rows, they number blocks of rows of equal length, or they hardly repeat where chance would repeat them. For n values
-in a range of R whole numbers, chance gives at least about n (n - 1) / 2R equal pairs, whatever the distribution.
+the rows, they number blocks of rows of equal length, or they repeat less than by chance, as patients with three visits
+each. For n values in a range of R whole numbers, chance gives at least about n (n - 1) / 2R equal pairs, whatever the
+distribution.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ NAMED = re.compile(
     r"(.*[\W_])?(id|idx|index|key|uuid|row|rownum|row[\W_]?(number|name)s?)|unnamed: \d+|", re.IGNORECASE
 )
 NAMED_AGAIN = re.compile(  # also where values repeat
-    r"(.*[\W_])?(id|uuid|subject|patient|participant|respondent)|.*[\W_](no|nr|number)", re.IGNORECASE
+    r"(.*[\W_])?(id|uuid)|subject|patient|participant|respondent|customer|client|user|.*[\W_](no|nr|number)",
+    re.IGNORECASE,
 )
 CAPITAL = re.compile(r".*[a-z](I[Dd]|N[or]|Number)")  # customerID, InvoiceNo
 FEWEST = 8  # rows that are not in order by chance
 RARE = 1e-3  # probability of so few equal pairs
-NEARLY = 0.9  # share of the rows whose number is there, and of those whose number is new
+NEARLY = 0.9  # share of the rows whose number is there
+MOST_ROWS = 3  # of each number, on average, where it repeats less than by chance
 EVEN = 0.99  # correlation of a column with the row numbers
 YEARS = 1500, 2100  # in order, because a table is sorted by them
 
@@ -48,8 +51,8 @@ def why_identifier(name: str, numbers: np.ndarray, few: int) -> str:
         return ""
     if len(different) == n and _rises_evenly(values):
         return "rises evenly with the rows"
-    if len(different) >= NEARLY * n and _hardly_repeats(values, different):
-        return "numbers that hardly repeat, as those of an identifier"
+    if MOST_ROWS * len(different) >= n and _hardly_repeats(values, different):
+        return "numbers that repeat less than by chance, as those of an identifier"
     if len(different) > few and _numbers_blocks(values):
         return "numbers blocks of rows"
     return ""

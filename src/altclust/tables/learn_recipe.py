@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import skew
 
-from ..base.errors import InputError, short_repr
+from ..base.errors import InputError, short_repr, shown_name
 from .column_types import FEW, LEVELLED, MOST_ASKED, TypedColumn, as_option, column_type
 from .copies import empty_together, near_copies
 from .normal_scores import SOME_ROWS, leading_axes, ordered_levels
@@ -52,7 +52,7 @@ def learn_recipe(frame: pd.DataFrame, how: TableEncoder, known: Collection[str] 
     dropped = _matching(frame, how.drop, "drop")
     types = (how.types or {}).items()
     wanted = {name: kind for pattern, kind in types for name in _matching(frame, [pattern], "types")}
-    logs = [] if how.log == "auto" else [how.log] if isinstance(how.log, str) else how.log
+    logs = [] if how.log == "auto" else _patterns(how.log)
     logged = _matching(frame, logs, "log")
     roles = known if isinstance(known, Mapping) else dict.fromkeys(known, "given")
     typed, reasons = {}, {}
@@ -75,8 +75,8 @@ def learn_recipe(frame: pd.DataFrame, how: TableEncoder, known: Collection[str] 
     parts = {name: "chosen" if name in chosen else "used" for name in typed if not reasons[name]}
     parts |= {name: "given" for name in typed if roles.get(name) == "given"}
     for name, reason in reasons.items():
-        if reason not in ("", AS_ASKED) and typed[name].kind != "identifier":
-            parts[name] = "other"
+        if reason not in ("", AS_ASKED) and (typed[name].kind != "identifier" or typed[name].distinct < len(frame)):
+            parts[name] = "other"  # numbers that repeat may be a part of a date, such as the day of the year
     copies = near_copies(frame, typed, parts)
     words = [name for name in typed if not reasons[name] and name not in copies and typed[name].numerals is None]
     together = empty_together(frame, [name for name in words if typed[name].missing])
@@ -141,7 +141,7 @@ class _Notes:
             said["Cells that are not numbers count as missing"].append(f"{name} ({found.foreign[0]!r})")
 
     def decisions(self, standardise: bool) -> list[Decision]:
-        self.said["Left out"] = [f"{name or '(no name)'} ({reason})" for name, reason in self.out.items()]
+        self.said["Left out"] = [f"{shown_name(name)} ({reason})" for name, reason in self.out.items()]
         scaled = "Standardised: every column has unit variance."
         if not standardise:
             scaled = "Not standardised: columns with large numbers weigh most."
@@ -149,10 +149,15 @@ class _Notes:
         return [*told, Decision(scaled, "standardise")]
 
 
-def _matching(frame: pd.DataFrame, patterns: Sequence[str], argument: str) -> list[str]:
+def _patterns(wanted: str | Sequence[str] | None) -> Sequence[str]:
+    """One name or pattern, several, or none."""
+    return [wanted] if isinstance(wanted, str) else wanted or []
+
+
+def _matching(frame: pd.DataFrame, patterns: str | Sequence[str] | None, argument: str) -> list[str]:
     """The columns that match, in the order of the table."""
     found = set()
-    for pattern in patterns:
+    for pattern in _patterns(patterns):
         hits = [pattern] if pattern in frame.columns else [c for c in frame.columns if fnmatchcase(c, pattern)]
         if not hits:
             problem = f"is not a column: {remedy(pattern, frame.columns)}"

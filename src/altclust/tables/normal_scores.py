@@ -1,7 +1,7 @@
 """Columns with few values as normal scores, so that no single column has gaps and only associations make clusters.
 
-A column with few values is seen as a normal variable of which only the interval is known: its levels share the real
-line in the proportions of their rows, and a row's value is drawn within the interval of its level. By itself such a
+Every level becomes an interval of the normal distribution, with as much of it as the level has of the rows, and the
+value of a row is drawn within the interval of its level. By itself such a
 column is a bell curve, whatever its levels are; what it has in common with other columns remains.
 """
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.errors import InputError
+from ..base.years import times_of
 from .column_types import LEVELLED, MEASURED, numbers_of
 from .dates import ORDERS, read_dates
 from .normal_scores import normal_scores, row_draws
@@ -135,9 +136,15 @@ class Recipe:
         return pd.concat([column.indicators(values) for column, values in pairs], axis=1)
 
     def originals(self, frame: pd.DataFrame) -> pd.DataFrame | None:
-        """The columns with few values as text, for `KDAC.fit`; None if there are none."""
-        few = [column for column in self.columns if column.levels]
-        cells = {c.name: np.array([*c.levels, ""], dtype=object)[c.read(frame[c.name])] for c in few}
+        """The columns with few values as numbers or text, dates as dates, for `KDAC.fit`; None if there are none."""
+        cells: dict[str, Any] = {}
+        for column in self.columns:
+            if column.levels and column.kind in MEASURED and column.kind != "date":
+                cells[column.name] = np.array([*map(float, column.levels), np.nan])[column.read(frame[column.name])]
+            elif column.levels:
+                cells[column.name] = np.array([*column.levels, ""], dtype=object)[column.read(frame[column.name])]
+            elif column.kind == "date":
+                cells[column.name] = times_of(column.numbers(frame[column.name]))
         return pd.DataFrame(cells) if cells else None
 
     def _read(self, frame: pd.DataFrame) -> list[np.ndarray]:

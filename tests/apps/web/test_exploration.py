@@ -42,7 +42,7 @@ def again(study):
 
 def verdict_on(shown, p_value):
     """A view as if it had been tested."""
-    result = Significance(p_value, 0.001, 1.0, 1.0, np.zeros(9), 160)
+    result = Significance(p_value, 0.001, 1.0, 1.0, 1.0, np.zeros(9), 160)
     model = copy(shown.model)
     model.fitted_ = replace(model.fitted_, significance=result)
     return replace(shown, view=replace(shown.view, model=model))

@@ -14,7 +14,7 @@ pytest.importorskip("streamlit", reason="streamlit is not installed")
 
 from altclust import InputError
 from altclust.apps.web.jobs import Job, Pool, shared_pool
-from altclust.apps.web.progress_view import sentence
+from altclust.apps.web.progress_view import USUAL, sentence
 from altclust.base.progress import Progress
 
 
@@ -65,7 +65,7 @@ def test_a_job_tells_how_long_the_rest_of_a_stage_takes(monkeypatch):
     ("now", "left", "words"),
     [
         (Progress("waiting", 0, 1), 0, "Waiting: 2 searches are first."),
-        (Progress("search", 0, 1), math.nan, "Preparing the search."),
+        (Progress("search", 0, 1), math.nan, f"Preparing the search. {USUAL}"),
         (
             Progress("search", 12, 46),
             8,
@@ -75,7 +75,7 @@ def test_a_job_tells_how_long_the_rest_of_a_stage_takes(monkeypatch):
         (Progress("search", 1, 46), math.nan, "Searching: 1 of 46 candidates. Then they are compared."),
         (Progress("search", 46, 46), 0, "Comparing the 46 candidates, which may take as long as the search."),
         (Progress("fit", 3, 100, -2.732), 99, "Fitting the view to the rows: round 3."),
-        (Progress("test", 2, 6), 130, "Testing significance: 2 of 6 halves of the rows, about 3 minutes more."),
+        (Progress("test", 2, 6), 130, "Testing significance: 2 of 6 parts of the rows, about 3 minutes more."),
     ],
 )
 def test_progress_says_what_is_being_done_and_how_long_it_may_take(now, left, words):

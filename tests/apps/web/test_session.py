@@ -76,7 +76,7 @@ def shown(number, real=None, **more):
 
 def done(job, result):
     """Let a job end with a result."""
-    job._task = lambda job: result
+    job.task = lambda job: result
     job.run()
 
 
@@ -108,12 +108,12 @@ def test_the_next_view_is_searched_for_while_the_first_is_looked_at(found):
     done(session.aside, shown(1, True))
     session.finish(pool)
     assert not session.is_testing(session.view)
-    assert session.aside._task == session.study.find
+    assert session.aside.task == session.study.find
     done(session.aside, shown(2))
     session.finish(pool)
     assert len(session.study.views) == 2
     assert (session.place, session.chosen, session.turn) == (0, [3], turn)  # the visitor stays where they are
-    assert session.aside._task == session.study.test
+    assert session.aside.task == session.study.test
     assert session.is_testing(session.study.views[1])
     done(session.aside, shown(2, False))
     session.finish(pool)

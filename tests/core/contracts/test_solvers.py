@@ -144,3 +144,29 @@ def test_newton_says_whether_its_last_step_was_enough():
     assert steps > 1
     assert Newton(tol=1e-6, max_iter=steps)(objective, W).status is Status.CONVERGED
     assert Newton(tol=1e-6, max_iter=steps - 1)(objective, W).status is Status.MAX_ITER
+
+
+def test_no_step_of_sm_is_above_the_weighted_mean_of_the_values_before_it():
+    """The acceptance of Zhang and Hager, from the values alone."""
+    for seed, _, _, solution in solutions(Stiefel()):
+        values = solution.history[:, 0]
+        reference, weight = values[0], 1.0
+        for value in values[1:]:
+            assert value <= reference + 1e-12 * abs(reference), seed
+            weight, previous = 0.85 * weight + 1, weight
+            reference = (0.85 * previous * reference + value) / weight
+
+
+@pytest.mark.parametrize("limit", [5, 20, 500])
+def test_sm_returns_the_best_point_that_it_saw(limit):
+    for seed, objective, _, solution in solutions(Stiefel(max_iter=limit)):
+        assert solution.value == solution.history[:, 0].min(), seed
+        assert objective.value(solution.W) == pytest.approx(solution.value, rel=1e-10), seed
+
+
+def test_the_limit_of_steps_includes_those_of_newton():
+    problem, engine, _, W = random_problem(109)  # which takes more than a hundred steps
+    f = ReducedObjective(engine.X, engine.given, problem.kernel, problem.n_clusters, problem.novelty_weight)
+    for limit in (100, 101):
+        solution = LBFGS(tol=0, max_iter=limit)(f, W)
+        assert (solution.n_iter, solution.status) == (limit, Status.MAX_ITER)

@@ -20,7 +20,7 @@ from ...report import render_comparison
 from ...tables.known import measured
 from .files import claim, writing
 from .options import Clusters, Out, TableOptions, with_table_options
-from .screen import INTERRUPTED, live, plain, printable, say
+from .screen import INTERRUPTED, live, plain, say, show
 from .task import Task, UsageError, as_json, command_line, prepare
 
 EXAMPLES = """
@@ -93,13 +93,10 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         name=task.table.name,
         command=command_line(again=True),
     )
-    rows = [
-        {key: None if pd.isna(value) else value for key, value in row.items()} for row in found.table.to_dict("records")
-    ]
     figures = {
         "table": task.table.name,
         "command": command_line(),
-        "methods": rows,
+        "methods": found.table.astype(object).where(found.table.notna(), None).to_dict("records"),
         "conclusion": found.conclusion,
         "agreement": found.agreement.astype(object).where(found.agreement.notna(), None).to_dict(),
     }
@@ -108,7 +105,7 @@ def _write(task: Task, found: Comparison) -> dict[str, Any]:
         files.write_csv("agreement.csv", found.agreement.rename_axis("clustering").reset_index())
         files.write_json("comparison.json", figures)
         files.write("comparison.html", lambda path: path.write_text(page, encoding="utf-8", errors="replace"))
-        files.write_table(new)
+        files.write_table(task.table, new)
     return figures
 
 
@@ -128,18 +125,15 @@ def _show(found: Comparison, task: Task) -> None:
     for row in rows:
         if not row["problem"]:
             table.add_row(row["method"], *(_shown(row[column], column) for column in columns[1:]))
-    console = Console()
-    console.print(table)
+    Console().print(table)
     for row in rows:
         if row["problem"]:
-            console.print(printable(f"{row['method']}: {row['problem']}"), markup=False, highlight=False)
-    told = ["Quality: how well the clusters are separated in all columns, as a share of the best possible (HSIC)."]
-    told += ["Overlap: NMI with the given column, from 0 (independent) to 1 (the same)."] if overlaps else []
-    for sentence in (*told, found.conclusion):
-        console.print(sentence, markup=False, highlight=False)
-    console.print(
-        f"Report: {task.out / 'comparison.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
-    )
+            show(f"{row['method']}: {row['problem']}")
+    show("Quality: how well the clusters are separated in all columns, as a share of the best possible (HSIC).")
+    if overlaps:
+        show("Overlap: NMI with the given column, from 0 (independent) to 1 (the same).")
+    show(found.conclusion)
+    show(f"Report: {task.out / 'comparison.html'}. Labels: {task.out / f'table{task.table.suffix}'}.")
 
 
 def _shown(value: Any, column: str) -> str:

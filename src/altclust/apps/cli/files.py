@@ -14,6 +14,7 @@ from ...base.errors import InputError
 from ...files.atomic import AtomicGroup
 from ...files.folder_lock import only_run_in
 from ...files.manifest import NAME, Written, as_text, describe, is_unchanged, read_manifest
+from ...tables import Table
 from .options import TableOptions
 from .screen import say
 from .task import Task, UsageError, as_json, check_folder
@@ -24,20 +25,20 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a text that begins so is a formula
 class Files:
     """The files that a run writes; see `writing`."""
 
-    def __init__(self, task: Task, together: AtomicGroup) -> None:
-        self._task, self._together = task, together
-        self._earlier = read_manifest(task.out)
+    def __init__(self, out: Path, together: AtomicGroup) -> None:
+        self._out, self._together = out, together
+        self.earlier = read_manifest(out)
         self.written: set[Written] = set()
         self.refused: InputError | None = None
 
-    def write(self, name: str, write: Callable[[Path], Any]) -> None:
-        """Write one file of the results; under another name if somebody else took its own in the meantime."""
+    def write(self, name: str, write: Callable[[Path], Any], over: bool = False) -> None:
+        """Write one file of the results; under another name, unless over, if somebody else has taken its own."""
 
         def record(path: Path) -> None:
             write(path)
             self.written.add(describe(path, name))
 
-        self._together.write(self._task.out / name, record, lambda path: is_unchanged(path, self._earlier))
+        self._together.write(self._out / name, record, None if over else lambda path: is_unchanged(path, self.earlier))
 
     def write_csv(self, name: str, frame: pd.DataFrame) -> None:
         """Write one table of the results as CSV; a text that a spreadsheet would compute gets an apostrophe."""
@@ -48,24 +49,23 @@ class Files:
         """Write one JSON file of the results."""
         self.write(name, lambda path: path.write_text(as_json(content) + "\n", encoding="utf-8", errors="replace"))
 
-    def write_table(self, new: pd.DataFrame) -> None:
+    def write_table(self, table: Table, new: pd.DataFrame) -> None:
         """Write the table in its own format with new columns; if that fails, the other files are still written."""
-        table = self._task.table
         name = f"table{table.suffix}"
         try:
             self.write(name, lambda path: table.add(path, new))
         except (TypeError, ValueError, NotImplementedError) as error:  # a cell that the format's writer does not know
             self.refused = InputError(
-                f"{self._task.out / name} could not be written: {table.suffix} cannot hold one of its cells. All other "
+                f"{self._out / name} could not be written: {table.suffix} cannot hold one of its cells. All other "
                 "files were written; save the table as CSV and run again."
             )
             self.refused.__cause__ = error
 
     def write_manifest(self) -> None:
         """Record all that is written, and what is there now: a run that is killed leaves some of each."""
-        there = {one for one in self._earlier if is_unchanged(self._task.out / one.name, {one})}
+        there = {one for one in self.earlier if is_unchanged(self._out / one.name, {one})}
         both = as_text(self.written | there)
-        self._together.write_first(self._task.out / NAME, lambda path: path.write_text(both, encoding="utf-8"))
+        self._together.write_first(self._out / NAME, lambda path: path.write_text(both, encoding="utf-8"))
 
     def record_moved(self) -> None:
         """Tell which files have another name, and record it."""
@@ -80,8 +80,8 @@ class Files:
     def remove_earlier(self, replaced: str) -> None:
         """Remove the files of an earlier run that this one did not write."""
         names = {one.name for one in self.written}
-        for old in self._earlier:
-            path = self._task.out / old.name
+        for old in self.earlier:
+            path = self._out / old.name
             if old.name not in names and re.fullmatch(replaced, old.name) and is_unchanged(path, {old}):
                 path.unlink(missing_ok=True)
 
@@ -92,18 +92,11 @@ def _not_a_formula(value: Any) -> Any:
 
 def write_report_file(target: Path, write: Callable[[Path], Any]) -> None:
     """Write a report again; in a folder with results, it counts as one of them."""
-    found: list[Written] = []
-
-    def record(path: Path) -> None:
-        write(path)
-        found.append(describe(path, target.name))
-
-    earlier = read_manifest(target.parent)
     with AtomicGroup() as together:
-        together.write(target, record)
-        if earlier:
-            now = as_text({*earlier, *found})
-            together.write_first(target.with_name(NAME), lambda path: path.write_text(now, encoding="utf-8"))
+        files = Files(target.parent, together)
+        files.write(target.name, write, over=True)
+        if files.earlier:
+            files.write_manifest()
 
 
 @contextmanager
@@ -128,7 +121,7 @@ def writing(task: Task, replaced: str) -> Iterator[Files]:
     """
     task.out.mkdir(parents=True, exist_ok=True)
     with AtomicGroup() as together:
-        files = Files(task, together)
+        files = Files(task.out, together)
         yield files
         files.write_manifest()
     files.record_moved()

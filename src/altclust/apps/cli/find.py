@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pandas as pd
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from ...base.progress import Progress
 from ...core.kernels import KERNELS
@@ -23,11 +20,10 @@ from ...models.study import RESULTS
 from ...models.views import MOST, View, Views
 from ...report.verdict import MOST_WITNESSES
 from ...search.settings import Settings
-from ...tables.known import measured
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
-from .results import FILES, answer, write_results
-from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, plain, printable, say, start_searchers
+from .results import FILES, view_figures, write_results
+from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, say, show, show_pairs, start_searchers
 from .task import Task, UsageError, as_json, prepare
 
 EXAMPLES = """
@@ -86,8 +82,8 @@ def find(
     Views are found one after the other, each different from the given columns and from all earlier views, until the
     next is not significant. Without --given, the table is clustered first, and that clustering is what is given.
 
-    Each view is printed when it is found, and whether it is significant when that has been tested. Ctrl-C stops and
-    keeps what there is.
+    Each view is printed in a line when it is found, and in full when it has been tested. Ctrl-C stops and keeps what
+    there is.
     """
     if sigma is not None and not sigma > 0:
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
@@ -107,15 +103,17 @@ def find(
         most = views or (MOST if significance and parameters is None else 1)
         try:
             for view in steps.views(most, significance):
-                if shown and view.significance is None:
-                    show_answer(answer(task.study, view, why), view, task.study.given)
-                elif shown and view.significance is not None:
-                    Console().print(printable(f"View {view.number}: {view.significance.verdict}"), markup=False)
+                if shown and significance and view.significance is None:
+                    show(f"View {view.number}: {view.sentence}", style="dim")  # at once; its test takes a while
+                elif shown and (view.is_real or view.number == 1) and view.significance is not None:
+                    show_view(view, *steps.described(view, why))
         except KeyboardInterrupt:  # between two stages
             if not steps.found:
                 raise
             steps.interrupted = True
         kept, rejected, stopped = steps.result()
+        if shown and kept[-1].significance is None:
+            show_view(kept[-1], *steps.described(kept[-1], why))
         with live(WRITING) as bar:
             if certificate and not steps.interrupted:
                 bar.stage(CHECKING)
@@ -176,6 +174,12 @@ class Steps:
             if self.interrupted or not test:
                 return
 
+    def described(self, view: View, why: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The summary and the figures of a view."""
+        before = [one.labels for one in self.found.values() if one.number < view.number]
+        summary = self.study.summary(view.model, before)
+        return summary, view_figures(view, summary, why)
+
     def result(self) -> tuple[list[View], View | None, str]:
         """The views to keep, the one that was rejected, and why there are no more; the first is always kept."""
         views = Views.of(self.found.values())
@@ -203,53 +207,39 @@ def read_parameters(
     return chosen, content.get("reasons")
 
 
-def show_answer(figures: dict[str, Any], view: View, given: pd.DataFrame | None) -> None:
-    """Print what was found; whether it is significant is not known yet."""
-    table = Table(title=f"View {view.number}", show_header=False)
-    top = list(figures["feature_weights"].items())[:5]
-    table.add_row("clusters", f"{figures['clusters']}  ({', '.join(map(str, figures['cluster_sizes']))} rows)")
-    known = [] if given is None else list(map(str, given.columns))
+def show_view(view: View, summary: dict[str, Any], figures: dict[str, Any]) -> None:
+    """Print the verdict on a view, what was found, what to do, and what sets its clusters apart."""
+    headline, top = summary["headline"], summary["weights"][:5]
     earlier = ", ".join(f"{name} {nmi:.2f}" for name, nmi in view.overlaps.items())
-    compared = f"{'dependence on' if measured(given) else 'NMI with'} {plain(', '.join(known))}"
-    table.add_row("overlap", f"{figures['overlap']:.2f}  ({compared}; 0 is independent)")
-    if earlier:
-        table.add_row("", f"NMI with earlier views: {earlier}")
-    if figures["agreement"] is not None:
-        table.add_row("agreement", plain(figures["agreement"]))
-    table.add_row("columns", plain(", ".join(f"{name} {weight:.0%}" for name, weight in top)))
-    for sentence in figures["descriptions"]:
-        table.add_row("", plain(sentence))
-    if view.variants:
-        table.add_row("", f"Nearly as clear with {' or '.join(map(str, view.variants))} clusters.")
-    Console().print(table)
+    variants = " or ".join(map(str, view.variants))
+    more = summary["significance"]["witnesses"][MOST_WITNESSES:]  # the headline names the first
+    rule = (figures["rule"] or "").removeprefix("These clusters are ")
+    pairs = [
+        ("found", headline["found"]),
+        ("why", headline["why"]),
+        ("what to do", headline["advice"]),
+        *((("clusters", "")[i > 0], sentence) for i, sentence in enumerate(figures["descriptions"])),
+        ("", variants and f"Nearly as clear with {variants} clusters."),
+        ("columns", ", ".join(f"{one['name']} {one['weight']:.0%}" for one in top if one["weight"] >= 0.005)),
+        ("", None if rule in headline["found"] else f"These clusters are {rule}"),
+        ("left aside", figures["left_out"]),
+        ("overlap", earlier and f"NMI with earlier views: {earlier}"),
+        ("agreement", figures["agreement"]),
+        *(("", witness["sentence"]) for witness in more),
+    ]
+    show_pairs(pairs, f"View {view.number}: {headline['badge']}")
 
 
 def show_result(figures: dict[str, Any], task: Task) -> None:
-    """Print the verdict on every view, why there are no more, and where the files are."""
-    console = Console()
-    for number, view in enumerate(figures["views"], 1):
-        table = Table(show_header=False)
-        table.add_row(f"view {number}", plain(view["verdict"]))
-        table.add_row("what to do", plain(view["advice"]))
-        if view["rule"] is not None:
-            table.add_row("rule", plain(view["rule"]))
-        if view["left_out"] is not None:
-            table.add_row("left aside", plain(view["left_out"]))
-        tested = view["significance"] or {"witnesses": []}
-        for witness in tested["witnesses"][MOST_WITNESSES:]:  # the verdict names the first ones
-            table.add_row("", plain(witness["sentence"]))
-        console.print(table)
-        method = Table(title="Method", show_header=False)
-        method.add_row("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})")
-        if view["reasons"] is not None:
-            method.add_row("search", plain(view["reasons"]))
-        if view["certificate"] is not None:
-            method.add_row("solver check", view["certificate"]["verdict"])
-        console.print(method)
+    """Print how every view was found, why there are no more, and where the files are."""
     rejected = figures["rejected"]
     if rejected is not None:
-        shown = f"Nothing more that is significant. View {len(figures['views']) + 1}: {rejected['verdict']}"
-        console.print(printable(shown), markup=False, style="dim")
-    console.print(
-        f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.", markup=False
-    )
+        show(f"Nothing more that is significant. View {len(figures['views']) + 1}: {rejected['verdict']}", style="dim")
+    for number, view in enumerate(figures["views"], 1):
+        method = [
+            ("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})"),
+            ("search", view["reasons"]),
+            ("solver check", view["certificate"] and view["certificate"]["verdict"]),
+        ]
+        show_pairs(method, f"View {number}: method")
+    show(f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -104,30 +104,22 @@ Out = Annotated[Path, _output(help="Folder for the results.", parser=_folder, me
 Clusters = Annotated[int | None, typer.Option(min=1, help="Number of clusters. Default: searched for.")]
 Components = Annotated[int | None, typer.Option(min=1, help="Number of directions. Default: searched for.")]
 Significance = Annotated[
-    bool, typer.Option("--significance/--no-significance", help="Test significance on halves of the rows.")
+    bool, typer.Option("--significance/--no-significance", help="Test significance on parts of the rows.")
 ]
 
 
 def with_table_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command, whose first argument is a `TableOptions`, all its fields as options."""
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    hints = get_type_hints(TableOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(TableOptions)
-    ]
-    own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
+    shared, (_, *own) = (
+        [one.replace(kind=one.KEYWORD_ONLY) for one in inspect.signature(of, eval_str=True).parameters.values()]
+        for of in (TableOptions, command)
+    )
 
     def run(**values: Any) -> None:
-        options = TableOptions(**{field.name: values.pop(field.name) for field in fields(TableOptions)})
+        options = TableOptions(**{one.name: values.pop(one.name) for one in shared})
         command(options, **values)
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature([*shared[:3], *own, *shared[3:]])  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in [*shared, *own]}
+    run.__annotations__ = {one.name: one.annotation for one in [*shared, *own]}
     return run

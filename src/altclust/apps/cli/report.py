@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from ...files.manifest import is_unchanged, read_manifest
 from ...models.study import ROLES, Study
@@ -17,7 +16,7 @@ from ...tables.values import known_labels, labels
 from .files import write_report_file
 from .options import OUTPUT_PANEL
 from .results import read_results
-from .screen import say
+from .screen import say, show
 from .task import UsageError, check_can_write, check_column, check_file, command_line
 
 EXAMPLES = """
@@ -77,4 +76,4 @@ def report(folder: Folder, table: Other = None, to: To = None, id: Id = None, fo
     missing = [name for name in figures["given"] if name not in names]
     if missing:
         say(f"{source} has no column {', '.join(missing)}: the report leaves it out.")
-    Console().print(f"Report: {target}.", markup=False)
+    show(f"Report: {target}.")

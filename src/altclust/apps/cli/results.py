@@ -20,10 +20,7 @@ from ...models.kdac import KDAC
 from ...models.study import FIRST, Study, view_name
 from ...models.views import View
 from ...report import write_report
-from ...report.agreement import agreement
-from ...report.labelling import alternative_labelling, collapse
 from ...report.sentences import number
-from ...report.summary import describe_clusters
 from ...tables import Recipe
 from .files import writing
 from .screen import say
@@ -52,10 +49,9 @@ def write_results(
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
             told = f"the optimisation stopped before it converged, after {model.n_iter_} rounds; see the verdict."
             say(f"{view_name(view.number)}: {told}", style="yellow")
-    labels, summaries = [view.labels for view in shown], []
-    for i, view in enumerate(shown):
-        summaries.append(study.summary(view.model, labels[:i], command=command_line(again=True)))
-    described = [_figures(view, summary, why) for view, summary in zip(shown, summaries, strict=True)]
+    labels, again = [view.labels for view in shown], command_line(again=True)
+    summaries = [study.summary(view.model, labels[:i], command=again) for i, view in enumerate(shown)]
+    described = [view_figures(view, summary, why) for view, summary in zip(shown, summaries, strict=True)]
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
@@ -76,7 +72,7 @@ def write_results(
         files.write_csv("directions.csv", pd.concat(directions, ignore_index=True))
         files.write("report.html", lambda path: write_report(path, *summaries))
         files.write_json("figures.json", figures)
-        files.write_table(new)
+        files.write_table(task.table, new)
     return figures
 
 
@@ -100,58 +96,43 @@ def read_results(folder: Path) -> tuple[dict[str, Any], Recipe, dict[str, KDAC]]
     return figures, recipe, models
 
 
-def answer(study: Study, view: View, why: str | None = None) -> dict[str, Any]:
-    """What a view is, without anything that takes long: its significance and its optimality."""
-    labelled = alternative_labelling("", view.labels, len(study.X), view.n_clusters, None)
-    clusters = describe_clusters(collapse(labelled), study.values)
-    keep = study.keep if isinstance(study.keep, pd.Series) else None
-    return _plain_figures(view, why) | {
-        "agreement": agreement(view.model, labelled.codes, keep),
-        "descriptions": [cluster["sentence"] for cluster in clusters],
-    }
+def _weights(view: View) -> list[tuple[str, float]]:
+    """The columns and their weights, the heaviest first."""
+    pairs = zip(map(str, view.model.feature_names_in_), map(float, view.model.feature_weights_), strict=True)
+    return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def _plain_figures(view: View, why: str | None) -> dict[str, Any]:
-    model = view.model
-    pairs = sorted(zip(model.feature_names_in_, model.feature_weights_, strict=True), key=lambda pair: -pair[1])
-    reasons = None if model.tuning_ is None else model.tuning_.reasons
+def view_figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, Any]:
+    """The figures of a view; why says why these parameters, where the model does not hold the reason."""
+    model, found = view.model, view.model.fitted_.certificate
+    certificate = {} if found is None else asdict(found)
+    tested = {key: value for key, value in summary["significance"].items() if key != "reference"}
     return {
+        "name": view_name(view.number),
         "clusters": view.n_clusters,
         "cluster_sizes": np.bincount(view.labels, minlength=view.n_clusters).tolist(),
         "overlap": number(view.overlap),
         "overlaps": view.overlaps,
         "variants": list(view.variants),
         "quality": model.quality_,
-        "reasons": why or reasons,
-        "feature_weights": {str(feature): float(weight) for feature, weight in pairs},
+        "reasons": why or summary["reasons"],
+        "feature_weights": dict(_weights(view)),
+        "cost": model.cost_,
+        "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
+        "rounds": model.n_iter_,
+        "status": model.status_,
+        "engine": model.engine_,
+        "approximation_error": model.approximation_error_,
+        "certificate": {key: number(v) if isinstance(v, float) else v for key, v in certificate.items()} or None,
+        "significance": None if view.significance is None else tested,
+        "badge": summary["headline"]["badge"],
+        "verdict": summary["headline"]["verdict"],
+        "advice": summary["headline"]["advice"],
+        "rule": summary["rule"] and summary["rule"]["sentence"],
+        "agreement": summary["agreement"],
+        "left_out": summary["left_out"],
+        "descriptions": [cluster["sentence"] for cluster in summary["clusters"]],
     }
-
-
-def _figures(view: View, summary: dict[str, Any], why: str | None) -> dict[str, Any]:
-    model, found = view.model, view.model.fitted_.certificate
-    certificate = {} if found is None else asdict(found)
-    tested = {key: value for key, value in summary["significance"].items() if key != "reference"}
-    return (
-        {"name": view_name(view.number)}
-        | _plain_figures(view, why)
-        | {
-            "cost": model.cost_,
-            "parameters": {key: getattr(model, f"{key}_") for key in PARAMETERS},
-            "rounds": model.n_iter_,
-            "status": model.status_,
-            "engine": model.engine_,
-            "approximation_error": model.approximation_error_,
-            "certificate": {key: number(v) if isinstance(v, float) else v for key, v in certificate.items()} or None,
-            "significance": None if view.significance is None else tested,
-            "badge": summary["headline"]["badge"],
-            "verdict": summary["headline"]["verdict"],
-            "advice": summary["headline"]["advice"],
-            "rule": summary["rule"] and summary["rule"]["sentence"],
-            "agreement": summary["agreement"],
-            "left_out": summary["left_out"],
-            "descriptions": [cluster["sentence"] for cluster in summary["clusters"]],
-        }
-    )
 
 
 def _directions(name: str, model: KDAC) -> pd.DataFrame:

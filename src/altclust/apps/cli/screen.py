@@ -8,15 +8,15 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from joblib import Parallel, delayed
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
+from rich.table import Table
 
 from ...base.errors import FitWarning, NotConvergedWarning
 from ...base.parallel import end_with_parent
@@ -28,7 +28,7 @@ console = Console(stderr=True)
 INTERRUPTED = 130  # exit code after Ctrl-C
 WRITING = "Writing the report"
 PATIENCE = 10.0  # seconds between signs of life without a terminal
-COMPARING = "Testing significance on halves of the rows"
+COMPARING = "Testing significance on parts of the rows"
 
 HANGUP = getattr(signal, "SIGHUP", None)  # a terminal that is closed; Windows has none, and `nohup` ignores it
 IGNORED = HANGUP is None or signal.getsignal(HANGUP) is signal.SIG_IGN
@@ -67,6 +67,20 @@ def plain(text: str) -> str:
 def say(sentence: str, style: str | None = None) -> None:
     """Print one line to stderr, without markup."""
     console.print(printable(sentence.strip()), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def show(sentence: str, style: str | None = None) -> None:
+    """Print one line of the result to stdout, without markup."""
+    Console().print(printable(sentence), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def show_pairs(pairs: Iterable[tuple[str, str | None]], title: str | None = None) -> None:
+    """Print names and texts as a table; those without a text are left out."""
+    table = Table(title=title, show_header=False)
+    for name, text in pairs:
+        if text:
+            table.add_row(name, plain(text))
+    Console().print(table)
 
 
 class Live:
@@ -115,14 +129,15 @@ def _figures(now: Progress) -> str:
     return "" if math.isnan(now.overlap) else f": overlap {now.overlap:.2f} with what is given"
 
 
-def start_searchers(jobs: int) -> None:
-    """Start the processes that search in parallel."""
-    if jobs != 1:
-        Parallel(n_jobs=jobs)(delayed(end_with_parent)() for _ in range(2))
+def start_searchers(jobs: int) -> Iterable[None]:
+    """Start the processes that search in parallel; the values come when they are ready, some seconds later."""
+    if jobs == 1:
+        return ()
+    return Parallel(n_jobs=jobs, return_as="generator")(delayed(end_with_parent)() for _ in range(2))
 
 
 @contextmanager
-def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
+def live(first: str, start: Callable[[], Iterable[None]] = tuple) -> Iterator[Live]:
     """A progress bar; the first Ctrl-C stops the search and keeps its best result, the second ends the program.
 
     SIGTERM and SIGHUP count as Ctrl-C. Processes that `start` starts ignore them: this process handles them.
@@ -130,7 +145,7 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[figures]}"), TimeElapsedColumn()
     before = [signal.signal(one, signal.SIG_IGN) for one in SIGNALS]
     try:
-        start()
+        starting = start()
         closed = mute_closed_terminal() and not IGNORED  # while signals were ignored
         with Bar(*columns, console=console, transient=True) as bar:
             shown = Live(bar, bar.add_task(first, total=None, figures=""))
@@ -138,10 +153,8 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
             def note(received: int, *_: object) -> None:
                 if received == HANGUP:
                     mute_closed_terminal()
-                if shown.writing or (
-                    shown.interrupted and received == HANGUP
-                ):  # a shell and the system may both send it
-                    return
+                if shown.writing or (shown.interrupted and received == HANGUP):
+                    return  # a shell and the system may both send it
                 if shown.interrupted:
                     raise Stopped
                 shown.interrupted = True
@@ -153,6 +166,8 @@ def live(first: str, start: Callable[[], Any] = lambda: None) -> Iterator[Live]:
             if closed or (mute_closed_terminal() and not IGNORED):
                 note(signal.SIGINT)
             with _warnings_as_sentences():
+                for _ in starting:  # here Ctrl-C counts again
+                    pass
                 yield shown
             if shown.writing:
                 before = [stop_after_writing] * len(SIGNALS)

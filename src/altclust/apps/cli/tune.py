@@ -18,7 +18,7 @@ from ...tables.known import as_known
 from .files import claim, writing
 from .find import CHOSEN
 from .options import Clusters, Components, Out, TableOptions, with_table_options
-from .screen import INTERRUPTED, live, say, start_searchers
+from .screen import INTERRUPTED, live, say, show, start_searchers
 from .task import Task, as_json, prepare
 
 EXAMPLES = """
@@ -101,9 +101,6 @@ def _show(tuning: Tuning, command: str, out: Path) -> None:
         cells = [row[column] for column in SHOWN]
         table.add_row(*("–" if pd.isna(one) else f"{one:.3g}" if isinstance(one, float) else str(one) for one in cells))
     Console().print(table)
-    for sentence in (
-        tuning.reasons,
-        f"All candidates: {out / 'tuning.csv'}. The chosen one: {out / 'parameters.json'}.",
-        f"To use it: {command}",
-    ):
-        Console().print(sentence, markup=False, soft_wrap=True)
+    show(tuning.reasons)
+    show(f"All candidates: {out / 'tuning.csv'}. The chosen one: {out / 'parameters.json'}.")
+    show(f"To use it: {command}")

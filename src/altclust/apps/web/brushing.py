@@ -31,11 +31,9 @@ class Colouring(NamedTuple):
 @st.fragment
 def compare(session: Session, study: Exploration, view: ShownView, summary: dict[str, Any]) -> None:
     """Two charts of the same directions, each coloured by what the visitor chooses, and the selected rows."""
-    left, right = st.columns(2)
-    with left:
-        _chart(session, study, summary, "left")
-    with right:
-        _chart(session, study, summary, "right")
+    for side, place in zip(("left", "right"), st.columns(2), strict=True):
+        with place:
+            _chart(session, study, summary, side)
     note = summary["drawing"]["note"]
     if session.chosen:
         if note:

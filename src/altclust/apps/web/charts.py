@@ -16,7 +16,7 @@ SYMBOLS = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross
 MOST_BARS = 10
 MOST_TOLD = 6  # columns in a hover text
 COLOURED = (0.02, 0.98)  # quantiles between which the colours of numbers change
-HEIGHT = 400
+HEIGHT = 380
 WIDTH = 40  # characters of the titles of axes
 LINE = 0.07  # height of a line of a title, as a share of the chart
 
@@ -39,7 +39,7 @@ def scatter(
     for code in [*range(len(names)), *([-1] if (of < 0).any() else [])]:
         label = for_plotly("unknown" if code < 0 else names[code])
         said = [f"<b>{label}</b><br>{line}" for line in told]
-        figure.add_scatter(name=label, **_points(drawing, of == code, said, chosen, _mark(code, given)))
+        figure.add_scatter(name=label, **_points(drawing, of == code, said, chosen, look(code, given)))
     return _framed(figure, drawing)
 
 
@@ -51,14 +51,15 @@ def gradient(drawing: dict[str, Any], numbers: np.ndarray, name: str, chosen: Co
     if there.any():
         low, high = np.quantile(numbers[there], COLOURED)
         colours = {"color": numbers[there], "colorscale": "Cividis", "cmin": low, "cmax": high, "symbol": "circle"}
-        colours["colorbar"] = {"title": {"text": label, "side": "right"}, "thickness": 12}
+        colours["colorbar"] = {"title": {"text": axis_title(name, WIDTH), "side": "right"}, "thickness": 12}
         figure.add_scatter(name=label, showlegend=False, **_points(drawing, there, told, chosen, colours))
     if not there.all():
-        figure.add_scatter(name="missing", showlegend=True, **_points(drawing, ~there, told, chosen, _mark(-1)))
+        figure.add_scatter(name="missing", showlegend=True, **_points(drawing, ~there, told, chosen, look(-1)))
     return _framed(figure, drawing)
 
 
-def _mark(code: int, given: bool = False) -> dict[str, Any]:
+def look(code: int, given: bool = False) -> dict[str, Any]:
+    """The colour and the symbol of a cluster's points; −1 is unknown."""
     number, shape = mark(code)
     if code < 0:
         return {"color": UNKNOWN, "symbol": "circle-open"}
@@ -68,7 +69,7 @@ def _mark(code: int, given: bool = False) -> dict[str, Any]:
 
 
 def _points(
-    drawing: dict[str, Any], members: np.ndarray, told: Sequence[str], chosen: Collection[int], look: dict[str, Any]
+    drawing: dict[str, Any], members: np.ndarray, told: Sequence[str], chosen: Collection[int], marker: dict[str, Any]
 ) -> dict[str, Any]:
     """Some of the plotted rows as a trace."""
     x, y, rows = np.array(drawing["x"]), np.array(drawing["y"]), np.array(drawing["ids"]).astype(int)
@@ -80,7 +81,7 @@ def _points(
         "text": np.array(told)[members],
         "hoverinfo": "text",
         "mode": "markers",
-        "marker": outline | look,
+        "marker": outline | marker,
         "selectedpoints": np.flatnonzero(np.isin(rows[members], list(chosen))).tolist() if len(chosen) else None,
         "selected": {"marker": {"opacity": 1}},
         "unselected": {"marker": {"opacity": 0.12}},
@@ -115,18 +116,15 @@ def hover_texts(drawing: dict[str, Any]) -> list[str]:
 def weights(summary: dict[str, Any]) -> go.Figure:
     """The largest feature weights as bars."""
     top = summary["weights"][:MOST_BARS][::-1]
-    figure = go.Figure(
-        go.Bar(
-            x=[feature["weight"] for feature in top],
-            y=list(range(len(top))),
-            orientation="h",
-            marker_color=ANY_PAGE[0],
-            text=[f"{feature['weight']:.0%}" for feature in top],
-            textposition="auto",
-            hoverinfo="skip",
-        )
+    bars = go.Bar(
+        x=[feature["weight"] for feature in top],
+        y=list(range(len(top))),
+        orientation="h",
+        marker_color=ANY_PAGE[0],
+        texttemplate="%{x:.0%}",
+        hoverinfo="skip",
     )
-    figure.update_layout(
+    return go.Figure(bars).update_layout(
         height=80 + 28 * len(top),
         margin={"l": 10, "r": 10, "t": 10, "b": 10},
         xaxis={"title": "weight", "tickformat": ".0%", "fixedrange": True},
@@ -137,4 +135,3 @@ def weights(summary: dict[str, Any]) -> go.Figure:
             "automargin": True,
         },
     )
-    return figure

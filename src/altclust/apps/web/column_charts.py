@@ -10,10 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from ...report.effects import as_numbers
-from ...report.palette import ANY_PAGE, mark
 from ...report.positions import Positions, framed, positions, told
 from ...report.sentences import text
-from .charts import SYMBOLS
+from .charts import look
 from .escape import axis_title, for_plotly
 from .exploration import Exploration
 
@@ -56,13 +55,11 @@ def pair(first: pd.Series, second: pd.Series, codes: np.ndarray, names: Sequence
     figure = go.Figure()
     for code in range(len(names)):
         members = codes[there] == code
-        number, shape = mark(code)
-        look = {"color": ANY_PAGE[number], "symbol": SYMBOLS[shape], "size": 4}
         figure.add_scatter(
             x=_axis(first, places.x[members]),
             y=_axis(second, places.y[members]),
             mode="markers",
-            marker=look,
+            marker=look(code) | {"size": 4},
             hoverinfo="skip",
         )
     x, y = text(first.name), text(second.name)
@@ -77,10 +74,13 @@ def boxes(cells: pd.Series, codes: np.ndarray, names: Sequence[str]) -> ColumnCh
     values, far = framed(numbers[there])
     figure = go.Figure()
     for code, name in enumerate(names):
-        colour = ANY_PAGE[mark(code)[0]]
         inside = _axis(cells, values[codes[there] == code])
         figure.add_box(
-            y=inside, name=for_plotly(name), marker={"color": colour, "size": 3}, line={"width": 1.5}, hoverinfo="y"
+            y=inside,
+            name=for_plotly(name),
+            marker={"color": look(code)["color"], "size": 3},
+            line={"width": 1.5},
+            hoverinfo="y",
         )
     label = f"Boxes: {text(cells.name)} in each new cluster."
     note = _note(cells.index[there], Positions(values, values, False, far))
@@ -101,7 +101,7 @@ def shares(cells: pd.Series, levels: Sequence[str], codes: np.ndarray, names: Se
             x=list(range(len(shown))),
             y=[float(np.mean(inside == level)) if len(inside) else 0.0 for level in shown],
             name=for_plotly(name),
-            marker_color=ANY_PAGE[mark(code)[0]],
+            marker_color=look(code)["color"],
             hovertemplate="%{y:.0%}",
         )
     ticks = {"tickvals": list(range(len(shown))), "ticktext": [for_plotly(level) for level in shown]}

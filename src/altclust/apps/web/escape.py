@@ -43,7 +43,7 @@ def for_disk(name: Any) -> str:
 
 def paragraph(text: Any, size: str = "1rem") -> str:
     """HTML of one paragraph with this text."""
-    return f'<p style="font-size: {size}; margin: 0; overflow-wrap: anywhere">{html.escape(str(text))}</p>'
+    return f'<p style="font-size: {size}; margin: 0; overflow-wrap: break-word">{html.escape(str(text))}</p>'
 
 
 def image(svg: str, label: str, width: str = "100%") -> str:

@@ -18,12 +18,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocketClose
+
 from .streamlit_private import UPLOADS
 
 MEGABYTE = 1 << 20
 
 Scope = MutableMapping[str, Any]
-Refusal = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -59,30 +63,40 @@ class Guard:
         self._most = options or GuardOptions()
         self._arriving: list[tuple[str, str, int]] = []  # uploads in progress: visitor, file, bytes
         self._tabs = 0
-        self._headers = [(name.encode(), value.encode()) for name, value in headers(inline).items()]
+        self._headers = headers(inline)
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         """Answer one request, or refuse it."""
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
-        told = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        upload = scope["type"] == "http" and scope["method"] == "PUT" and scope["path"].startswith(UPLOADS)
-        refusal = self._stranger(told) or (self._too_much(scope["path"], told) if upload else None)
-        if scope["type"] == "websocket" and self._tabs >= self._most.tabs:
-            refusal = 503, "Too many tabs are open: close one, or try again later."
-        if refusal is not None:
-            return await _refuse(scope, send, refusal)
-        if upload:
-            return await self._take(scope, receive, send, int(told["content-length"]))
         tab = scope["type"] == "websocket"
-        self._tabs += tab
-        try:
-            await self._app(scope, receive, self._with_headers(send))
-        finally:
-            self._tabs -= tab
 
-    async def _take(self, scope: Scope, receive: Any, send: Any, size: int) -> None:
-        """Accept an upload; one that stalls is ended."""
+        async def sending(message: Scope) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        try:
+            told = Headers(scope=scope)
+            self._refuse_strangers(told)
+            if tab and self._tabs >= self._most.tabs:
+                raise HTTPException(503, "Too many tabs are open: close one, or try again later.")
+            if not tab and scope["method"] == "PUT" and scope["path"].startswith(UPLOADS):
+                return await self._take(scope, receive, sending, told)
+            self._tabs += tab
+            try:
+                await self._app(scope, receive, sending)
+            finally:
+                self._tabs -= tab
+        except HTTPException as refusal:
+            if tab:
+                return await WebSocketClose(1008)(scope, receive, send)
+            # The rest of an upload is not read, so the connection cannot be used again.
+            more = headers() | {"connection": "close"}
+            await PlainTextResponse(refusal.detail, refusal.status_code, more)(scope, receive, send)
+
+    async def _take(self, scope: Scope, receive: Any, send: Any, told: Headers) -> None:
+        """Accept an upload, unless it is too large; one that stalls is ended."""
 
         async def receiving() -> Any:
             message = await asyncio.wait_for(receive(), self._most.stalled)
@@ -90,92 +104,46 @@ class Guard:
                 raise ConnectionResetError
             return message
 
-        arriving = (*_place(scope["path"]), size)
+        visitor, _, name = scope["path"].removeprefix(UPLOADS).partition("/")
+        arriving = visitor, name, self._size(visitor, name, told)
         self._arriving.append(arriving)
         try:
-            await self._app(scope, receiving, self._with_headers(send))
-        except (TimeoutError, ConnectionResetError):
-            await _refuse(scope, send, (408, "The upload stalled: send it again."))
+            await self._app(scope, receiving, send)
+        except (TimeoutError, ConnectionResetError) as error:
+            raise HTTPException(408, "The upload stalled: send it again.") from error
         finally:
             self._arriving.remove(arriving)
 
-    def _stranger(self, told: dict[str, str]) -> Refusal | None:
-        """Why a request is not from one of the page's own tabs; None if it may be."""
+    def _refuse_strangers(self, told: Headers) -> None:
+        """Refuse a request that is not from one of the page's own tabs."""
         host = told.get("host", "")
-        if not self._is_ours(host):
-            return 403, "The page is not served under this host name: start it with --name and that name."
-        origin = told.get("origin")
-        if origin is not None and _server(origin) != host.lower():
-            return 403, "Requests from other sites are refused."
-        return None
-
-    def _is_ours(self, host: str) -> bool:
         try:
             name = urlsplit(f"//{host}").hostname or ""
-        except ValueError:
-            return False
-        return name in self._hosts or (self._addresses and is_address(name))
+            ours = name in self._hosts or (self._addresses and ip_address(name) is not None)
+        except ValueError:  # not even an address
+            ours = False
+        if not ours:
+            raise HTTPException(403, "The page is not served under this host name: start it with --name and that name.")
+        if "origin" in told and told["origin"].lower().partition("://")[2] != host.lower():
+            raise HTTPException(403, "Requests from other sites are refused.")
 
-    def _too_much(self, path: str, told: dict[str, str]) -> Refusal | None:
-        """Why an upload is too large; None if it is not."""
+    def _size(self, visitor: str, name: str, told: Headers) -> int:
+        """The bytes of an upload of this file; it is refused if it is too large, or one too many."""
         size = told.get("content-length", "")
         if "transfer-encoding" in told or not (size.isdecimal() and len(size) < 16):
-            return 411, "An upload must declare its length."
-        visitor, name = _place(path)
+            raise HTTPException(411, "An upload must declare its length.")
         if int(size) > self._limit:
-            return 413, f"The file is larger than the limit of {self._limit // MEGABYTE} megabytes."
+            raise HTTPException(413, f"The file is larger than the limit of {self._limit // MEGABYTE} megabytes.")
         kept = {one: dict(files) for one, files in list(self._files().items())}
         arriving = [file for one, file, _ in self._arriving if one == visitor]
         if len(kept.get(visitor, {}).keys() - {name, *arriving}) + len(arriving) >= self._most.files:
-            return 429, f"There are already {self._most.files} files of this visitor: remove one, or reload the page."
+            already = f"There are already {self._most.files} files of this visitor"
+            raise HTTPException(429, f"{already}: remove one, or reload the page.")
         held = sum(len(file.data) for files in kept.values() for file in files.values())
         held += sum(coming for *_, coming in self._arriving)
         if held + int(size) > self._most.visitors * self._limit:
-            return 503, "The uploads of other visitors use all the space: try again in a few minutes."
-        return None
-
-    def _with_headers(self, send: Any) -> Any:
-        async def sending(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self._headers]
-            await send(message)
-
-        return sending
-
-
-def _place(path: str) -> tuple[str, str]:
-    """The visitor and the file that an upload is for."""
-    visitor, _, name = path.removeprefix(UPLOADS).partition("/")
-    return visitor, name
-
-
-def _server(origin: str) -> str | None:
-    """The host and port of an origin; None if it is invalid."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return None
-
-
-async def _refuse(scope: Scope, send: Any, refusal: Refusal) -> None:
-    status, sentence = refusal
-    if scope["type"] == "websocket":
-        return await send({"type": "websocket.close", "code": 1008})
-    body = sentence.encode()
-    # The rest of an upload is not read, so the connection cannot be used again.
-    told = {"content-type": "text/plain", "content-length": str(len(body)), "connection": "close"} | headers()
-    start = [(name.encode(), value.encode()) for name, value in told.items()]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
-
-
-def is_address(name: str) -> bool:
-    """Whether this is an IP address rather than a name."""
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
+            raise HTTPException(503, "The uploads of other visitors use all the space: try again in a few minutes.")
+        return int(size)
 
 
 def headers(inline: Collection[str] = ()) -> dict[str, str]:

@@ -8,7 +8,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
+from threading import Event
 from typing import Any
 
 from ...base.errors import InputError
@@ -20,59 +22,29 @@ WORKERS = 2
 MOST_WAITING = 20
 MOST_EACH = 4  # of them of one visitor, in all tabs
 
+WAITING = Progress("waiting", 0, 1)
+
 log = logging.getLogger(__name__)
 
 
-WAITING = Progress("waiting", 0, 1)
-
-
+@dataclass(eq=False, repr=False)
 class Job:
-    """One task that runs in another thread, and calls `compute` for what takes long.
+    """One task that runs in another thread, and calls `compute` for what takes long."""
 
-    Parameters
-    ----------
-    task : callable
-        Called with the job; its return value becomes `result`.
-    stage : {"search", "fit", "test"}
-        The first stage.
-    long : bool
-        Whether it may take minutes: such jobs never use all threads.
-    aside : bool
-        Whether it runs beside the work of its visitor: nobody waits for it, so that it does not count in the queue.
-    visitor : str
-        Whose it is.
-    patience : float
-        Seconds without `look` after which the job stops itself.
-
-    Attributes
-    ----------
-    result : object
-        The return value of the task; None before it ends.
-    error : str
-        Why there is no result; empty if there was no error.
-    progress : Progress
-    worker : Worker or None
-        The process that computes; None: this one.
-    """
-
-    def __init__(
-        self,
-        task: Callable[[Job], Any],
-        stage: str = "search",
-        long: bool = False,
-        aside: bool = False,
-        visitor: str = "",
-        patience: float = FORGOTTEN,
-    ) -> None:
-        self.long, self.aside, self.visitor = long, aside, visitor
-        self.worker: Worker | None = None
-        self.result: Any = None
-        self.error = ""
-        self.progress = WAITING
-        self._task, self._stage, self._patience = task, stage, patience
-        self._stop, self._done = threading.Event(), threading.Event()
-        self._seen = time.monotonic()
-        self._began = self._seen, 0  # of the stage: when, and after how many steps
+    task: Callable[[Job], Any]  # called with the job
+    stage: str = "search"  # the first one: "search", "fit" or "test"
+    long: bool = False  # whether it may take minutes: such jobs never use all threads
+    aside: bool = False  # whether nobody waits for it, so that it does not count in the queue
+    visitor: str = ""  # whose it is
+    patience: float = FORGOTTEN  # seconds without `look` after which it stops itself
+    worker: Worker | None = None  # the process that computes; None: this one
+    result: Any = None  # what the task returned; None before it ends
+    error: str = ""  # why there is no result
+    progress: Progress = WAITING
+    _stop: Event = field(default_factory=Event)
+    _done: Event = field(default_factory=Event)
+    _seen: float = field(default_factory=time.monotonic)
+    _began: tuple[float, int] = (0.0, 0)  # of the stage: when, and after how many steps
 
     def look(self) -> Progress:
         """The progress; also records that somebody is waiting."""
@@ -86,7 +58,7 @@ class Job:
     @property
     def stopping(self) -> bool:
         """Whether it was stopped, or nobody is waiting any more."""
-        return self._stop.is_set() or time.monotonic() - self._seen > self._patience
+        return self._stop.is_set() or time.monotonic() - self._seen > self.patience
 
     @property
     def done(self) -> bool:
@@ -119,10 +91,10 @@ class Job:
 
     def run(self) -> None:
         """Run the task in this thread; every error becomes a sentence."""
-        self.progress, self._began = Progress(self._stage, 0, 1), (time.monotonic(), 0)
+        self.progress, self._began = Progress(self.stage, 0, 1), (time.monotonic(), 0)
         try:
             if not self.stopping:
-                self.result = self._task(self)
+                self.result = self.task(self)
         except InputError as error:
             self.error = str(error)
         except (MemoryError, Ended):  # a process that ended was most likely killed by the system
@@ -139,14 +111,8 @@ class Pool:
 
     One thread is kept for short jobs, so that small tables do not wait for large ones.
 
-    Parameters
-    ----------
-    workers : int
-        Number of threads.
-    most_waiting, most_each : int
-        Largest number of waiting jobs, in all and of one visitor.
-    processes : bool
-        Whether every thread has a process that computes for it: threads of one process would slow each other down.
+    With processes, every thread has one that computes for it: threads of one process would slow each other down. At
+    most so many jobs wait, in all and of each visitor.
     """
 
     def __init__(

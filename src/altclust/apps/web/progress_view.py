@@ -12,6 +12,7 @@ from altclust.apps.web.session import Session
 
 EVERY = 0.5  # seconds between updates
 SHORT = 5  # seconds
+USUAL = "It often takes 5 to 30 seconds in all, more for many columns."
 
 
 @st.fragment(run_every=EVERY)
@@ -55,9 +56,9 @@ def sentence(job: Job, ahead: int) -> str:
     if now.stage == "fit":
         return f"Fitting the view to the rows: round {now.done}." if now.done else "Preparing the fit."
     if not now.done:
-        return "Preparing the test of significance." if now.stage == "test" else "Preparing the search."
+        return "Preparing the test of significance." if now.stage == "test" else f"Preparing the search. {USUAL}"
     if now.stage == "test":
-        return f"Testing significance: {now.done} of {now.total} halves of the rows{duration(job.left)}."
+        return f"Testing significance: {now.done} of {now.total} parts of the rows{duration(job.left)}."
     if now.done == now.total:
         return f"Comparing the {now.total} candidates, which may take as long as the search."
     return f"Searching: {now.done} of {now.total} candidates{duration(job.left)}. Then they are compared."

@@ -25,7 +25,7 @@ ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
 TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red", "unstable": "red"}  # others are orange
 NOTHING_MORE = "Nothing more that is significant."
 STEPS = {
-    "test": "Finds the view again in halves of the rows, and tests it in the other halves.",
+    "test": "Finds the view again in halves of the rows, tests it in the other halves, and repeats the fit in samples.",
     "search": "Finds clusters that differ from the known ones and from all views so far.",
 }
 PATIENCE = 2.0  # seconds to wait for a refit before progress is shown
@@ -191,7 +191,7 @@ def _explain(session: Session, study: Exploration, view: ShownView, summary: dic
                 placeholder=f"Name cluster {code}",
                 max_chars=60,
                 label_visibility="collapsed",
-                on_change=lambda code=code, key=key: session.name_cluster(code, st.session_state[key]),
+                on_change=lambda code=code, key=key: study.rename(view.place, code, st.session_state[key]),
                 key=key,
             )
             sentence.html(paragraph(cluster["sentence"]))

@@ -45,23 +45,15 @@ def free_port(host: str) -> int:
     raise InputError(f"All ports from {FIRST_PORT} to {LAST_PORT} are in use: choose another with --port.")
 
 
-NOT_OURS = "--host {} is not an address of this machine: 127.0.0.1 is the usual one."
-
-
 def is_free(host: str, port: int) -> bool:
     """Whether the port is free."""
     try:
         kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except socket.gaierror as error:
-        raise InputError(NOT_OURS.format(host)) from error
-    with socket.socket(kind) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except OSError as error:
-            if error.errno == errno.EADDRNOTAVAIL:
-                raise InputError(NOT_OURS.format(host)) from error
-            return False
+        socket.create_server(address, family=kind).close()
+    except OSError as error:
+        if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+            raise InputError(f"--host {host} is not an address of this machine: 127.0.0.1 is the usual one.") from error
+        return False
     return True
 
 
@@ -101,12 +93,7 @@ def has_screen() -> bool:
 def options(host: str, port: int, upload_limit: int) -> dict[str, object]:
     """The options of Streamlit; all that matter for security are set, so that no configuration file can change them.
 
-    Parameters
-    ----------
-    host, port
-        Address to listen on.
-    upload_limit : int
-        Largest upload, in megabytes.
+    The upload limit is in megabytes.
     """
     return {
         "server.address": host,

@@ -16,53 +16,22 @@ from .uploads import guess_given
 
 @dataclass
 class Session:
-    """The state of one visitor; nothing is shared with others.
+    """The state of one visitor; nothing is shared with others."""
 
-    Attributes
-    ----------
-    visitor : str
-        Whose tab it is.
-    source : object
-        Identifies the open table.
-    table : Table or None
-    guess : list of str
-        Its columns that are probably known clusterings.
-    types : dict of str to str
-        The types that the visitor chose for its columns.
-    edits : int
-        Incremented whenever a type is chosen, so that the list is drawn anew.
-    study : Exploration or None
-        The table with the choices, and the views that were found.
-    place : int
-        The number of the view that is shown.
-    job : Job or None
-        The current one.
-    aside : Job or None
-        The test of the last view or the search for the next one, which runs beside everything else.
-    problem : str
-        The last error, as a sentence.
-    chosen : list of int
-        Selected rows.
-    turn : int
-        Incremented whenever the charts must be redrawn.
-    dropped : int
-        Number of jobs that were cancelled or refused; a new number resets the slider.
-    """
-
-    visitor: str = ""
-    source: Any = None
+    visitor: str = ""  # whose tab it is
+    source: Any = None  # identifies the open table
     table: Table | None = None
-    guess: list[str] = field(default_factory=list)
-    types: dict[str, str] = field(default_factory=dict)
-    edits: int = 0
-    study: Exploration | None = None
-    place: int = 0
-    job: Job | None = None
-    aside: Job | None = None
-    problem: str = ""
-    chosen: list[int] = field(default_factory=list)
-    turn: int = 0
-    dropped: int = 0
+    guess: list[str] = field(default_factory=list)  # its columns that are probably known clusterings
+    types: dict[str, str] = field(default_factory=dict)  # that the visitor chose for its columns
+    edits: int = 0  # incremented whenever a type is chosen, so that the list is drawn anew
+    study: Exploration | None = None  # the table with the choices, and the views that were found
+    place: int = 0  # of the view that is shown
+    job: Job | None = None  # the current one
+    aside: Job | None = None  # the test of the last view or the search for the next one, beside everything else
+    problem: str = ""  # the last error, as a sentence
+    chosen: list[int] = field(default_factory=list)  # selected rows
+    turn: int = 0  # incremented whenever the charts must be redrawn
+    dropped: int = 0  # jobs that were cancelled or refused; a new number resets the slider
     _of: Exploration | None = None  # what the job is about
     _draft: Exploration | None = None
 
@@ -176,11 +145,6 @@ class Session:
         self.drop_aside()
         if not view.stopped:
             self.go_on(pool)
-
-    def name_cluster(self, code: int, name: str) -> None:
-        """Name a cluster of the view that is shown."""
-        if self.study is not None:
-            self.study.rename(self.place, code, name)
 
     def clear_chosen(self) -> None:
         """Clear the selection."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .session import Session
 
@@ -26,16 +26,6 @@ class VisitOptions:
     gone: float = 100.0  # seconds after which all data is deleted; Streamlit does so at 120, but keeps it in memory
 
 
-class Runtime(Protocol):
-    """The part of Streamlit's runtime that is needed."""
-
-    def is_active_session(self, session_id: str) -> bool:
-        """Whether its tab is open."""
-
-    def close_session(self, session_id: str) -> None:
-        """Forget all of it."""
-
-
 class Visits:
     """The visitors, and since when they are disconnected."""
 
@@ -48,41 +38,32 @@ class Visits:
         """Record a visitor."""
         self._sessions[session_id] = session
 
-    def look(self, runtime: Runtime, more: Iterable[str] = (), now: float | None = None) -> int:
+    def look(self, runtime: Any, more: Iterable[str] = (), now: float | None = None) -> int:
         """Stop the searches of disconnected visitors and delete the data of those who left; returns their number.
 
-        more are other visitors with uploaded files, now the seconds of a monotonic clock.
+        runtime is Streamlit's, more are other visitors with uploaded files, now the seconds of a monotonic clock.
         """
         now = time.monotonic() if now is None else now
-        known = {*self._sessions, *more}
-        self._left = {one: since for one, since in self._left.items() if one in known}
+        away = [one for one in {*self._sessions, *more} if not runtime.is_active_session(one)]
+        self._left = {one: self._left.get(one, now) for one in away}
         gone = 0
-        for session_id in known:
+        for one, since in list(self._left.items()):
+            session = self._sessions.get(one)
+            if session is not None and now - since >= self._waits.away:
+                for job in filter(None, (session.job, session.aside)):
+                    job.stop()
+            if now - since < self._waits.gone:
+                continue
+            self._sessions.pop(one, None)
+            del self._left[one]
             try:
-                gone += self._look_at(session_id, runtime, now)
+                runtime.close_session(one)
+                gone += 1
             except Exception:  # an error with one visitor must not keep the data of all others
                 log.exception("The data of a visitor who left could not be deleted.")
         return gone
 
-    def _look_at(self, session_id: str, runtime: Runtime, now: float) -> bool:
-        """The same for one visitor; returns whether they left."""
-        if runtime.is_active_session(session_id):
-            self._left.pop(session_id, None)
-            return False
-        away = now - self._left.setdefault(session_id, now)
-        session = self._sessions.get(session_id)
-        if away >= self._waits.away and session is not None:
-            for job in (session.job, session.aside):
-                if job is not None:
-                    job.stop()
-        if away < self._waits.gone:
-            return False
-        self._sessions.pop(session_id, None)
-        del self._left[session_id]
-        runtime.close_session(session_id)
-        return True
-
-    async def keep_order(self, runtime: Runtime, uploads: Callable[[], MutableMapping[str, Any]]) -> None:
+    async def keep_order(self, runtime: Any, uploads: Callable[[], MutableMapping[str, Any]]) -> None:
         """Check repeatedly."""
         while True:
             await asyncio.sleep(self._waits.every)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,15 +10,6 @@ from ...base.backend import Array
 from ..kernels import Gaussian
 from ..linalg.eigen import leading_eigenvectors
 from ..problem import Embedding, Gamma, KernelEngine
-
-
-@dataclass
-class _Memory:
-    """Reused n x n arrays: K of the last W, Ψ of the last W and γ, and scratch buffers."""
-
-    gram: tuple[Array, Array] | None = None
-    psi: tuple[Array, Gamma, Array, Array] | None = None
-    spare: dict[str, Array] = field(default_factory=dict)
 
 
 class DenseEngine(KernelEngine):
@@ -35,26 +24,20 @@ class DenseEngine(KernelEngine):
         self.X = X
         self.kernel = kernel
         self.given = np.zeros((len(X), 0)) if given is None else given
-        self._memory = _Memory()
-
-    def beside(self, given: Array) -> DenseEngine:
-        """An engine with the same rows and other given columns, which shares this engine's buffers."""
-        other = copy(self)
-        other.given = given
-        return other
+        self._last_gram: tuple[Array, Array] | None = None
+        self._last_psi: tuple[Array, Gamma, Array, Array] | None = None
+        self._buffers: dict[str, Array] = {}
 
     def _buffer(self, name: str) -> Array:
         """An n x n array to overwrite."""
-        spare = self._memory.spare
-        if name not in spare:
-            n = self.X.shape[0]
-            spare[name] = np.empty((n, n))
-        return spare[name]
+        if name not in self._buffers:
+            self._buffers[name] = np.empty((len(self.X), len(self.X)))
+        return self._buffers[name]
 
     def _gram(self, W: Array) -> Array:
-        last = self._memory.gram
+        last = self._last_gram
         if last is None or not np.array_equal(last[0], W):
-            last = self._memory.gram = (W.copy(), self.kernel.gram(self.X @ W, out=self._buffer("K")))
+            last = self._last_gram = (W.copy(), self.kernel.gram(self.X @ W, out=self._buffer("K")))
         return last[1]
 
     def degrees(self, W: Array) -> Array:
@@ -66,11 +49,11 @@ class DenseEngine(KernelEngine):
 
     def _psi(self, W: Array, gamma: Gamma) -> tuple[Array, Array]:
         """Ψ = γ ∘ K and its row sums, which add up to Σ γ_ij K_ij."""
-        last = self._memory.psi
+        last = self._last_psi
         if last is None or last[1] is not gamma or not np.array_equal(last[0], W):
             psi = np.matmul(gamma.F * gamma.s, gamma.F.T, out=self._buffer("psi"))
             psi *= self._gram(W)
-            last = self._memory.psi = (W.copy(), gamma, psi, np.sum(psi, axis=1))
+            last = self._last_psi = (W.copy(), gamma, psi, np.sum(psi, axis=1))
         return last[2], last[3]
 
     def value_and_gradient(self, W: Array, gamma: Gamma) -> tuple[float, Array]:

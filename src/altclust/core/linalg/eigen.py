@@ -78,9 +78,7 @@ def _lobpcg_smallest(A: Array, q: int, start: Array | None) -> tuple[Array, Arra
     return values, V
 
 
-def _coordinate_power(
-    A: Array, q: int, start: Array | None, *, tol: float = 1e-8, max_iter: int = 20_000
-) -> tuple[Array, Array]:
+def _coordinate_power(A: Array, q: int, start: Array | None) -> tuple[Array, Array]:
     """Coordinate-wise power method on shift·I − A, one eigenvector after the other with deflation.
 
     Each step updates only the coordinates of x that differ most from those of Ax/‖Ax‖, and updates Ax by
@@ -98,10 +96,10 @@ def _coordinate_power(
         x = X[:, j] - V[:, :j] @ (V[:, :j].T @ X[:, j])
         x /= np.linalg.norm(x) or 1.0
         z = B @ x
-        for iteration in range(max_iter):
+        for iteration in range(20_000):
             rayleigh = (x @ z) / (x @ x)
             gap = z / rayleigh - x
-            if iteration % 50 == 0 and np.linalg.norm(gap) <= tol * np.linalg.norm(x):
+            if iteration % 50 == 0 and np.linalg.norm(gap) <= 1e-8 * np.linalg.norm(x):
                 break
             change = np.argpartition(np.abs(gap), d - m)[d - m :]
             z += B[:, change] @ gap[change]
@@ -134,7 +132,11 @@ def leading_eigenvectors(Q: Array, k: int, start: Array | None = None) -> tuple[
     """
     n = len(Q)
     k = min(k, n)
-    block = _first_block(Q, k, start)
+    block = np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS))
+    if start is not None:
+        # an exactly invariant start would end the Krylov space at once, even if it is not the leading one
+        noise = 1e-6 * np.random.default_rng(1).standard_normal(start.shape) / np.sqrt(n)
+        block = np.hstack([start + noise, block])
     if n > max(FEW, 25 * block.shape[1]):
         found = ritz(Q.__matmul__, krylov(Q.__matmul__, block, 5), k)
         if found.error > ANGLE:
@@ -165,22 +167,11 @@ def follow_eigenvectors(
     return found.values[:k], fix_signs(found.vectors)
 
 
-def _first_block(Q: Array, k: int, start: Array | None) -> Array:
-    """The first block of the Krylov space."""
-    n = len(Q)
-    guards = np.random.default_rng(0).standard_normal((n, GUARDS if start is not None else k + GUARDS))
-    if start is None:
-        return guards
-    # an exactly invariant start would end the Krylov space at once, even if it is not the leading one
-    noise = 1e-6 * np.random.default_rng(1).standard_normal(start.shape) / np.sqrt(n)
-    return np.hstack([start + noise, guards])
-
-
 FEW = 500  # rows up to which LAPACK is faster than Krylov spaces
 ANGLE = 1e-3  # residual over the gap between Ritz values: an estimate of the sine of the angle to the true subspace
 
 
-def _inverse_ritz(Q: Array, found: Ritz, k: int, cycles: int = 3) -> Ritz:
+def _inverse_ritz(Q: Array, found: Ritz, k: int) -> Ritz:
     top = 1.0 + 1e-3  # above every eigenvalue; if the leading ones are far below, a closer pole is better
     near = found.values[0] + 0.2 * (found.values[0] - found.values[-1])
     potrf, potrs = get_lapack_funcs(("potrf", "potrs"), (Q,))
@@ -192,7 +183,7 @@ def _inverse_ritz(Q: Array, found: Ritz, k: int, cycles: int = 3) -> Ritz:
             break
     else:
         return found
-    for _ in range(cycles):
+    for _ in range(3):
         found = ritz(Q.__matmul__, krylov(lambda B: potrs(factor, B, lower=1)[0], found.vectors, 6), k)
         if found.error <= ANGLE:
             break

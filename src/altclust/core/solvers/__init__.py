@@ -1,6 +1,5 @@
 """Solvers of the W step. A solver depends on an `Objective`, never on an engine."""
 
-from ..problem import Objective
 from .grassmann import Solution, Solver, Status, first_order_residual, subspace_distance
 from .growth import Growth
 from .ism import ISM
@@ -8,7 +7,7 @@ from .lbfgs import LBFGS
 from .newton import Newton
 from .stiefel import Stiefel
 
-SOLVERS: dict[str, type[Solver[Objective]]] = {
+SOLVERS: dict[str, type[Solver]] = {
     "ism": ISM,
     "sm": Stiefel,
     "dg": Growth,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from ...base.backend import Array
-from ..problem import SmoothObjective
+from ..problem import Objective
 
 
 class Status(StrEnum):
@@ -38,10 +38,7 @@ class Solution(NamedTuple):
     history: Array
 
 
-O_contra = TypeVar("O_contra", bound=SmoothObjective, contravariant=True)
-
-
-class Solver(Protocol[O_contra]):
+class Solver(Protocol):
     """A frozen dataclass with a tolerance, called with an objective and an orthonormal start."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -50,7 +47,7 @@ class Solver(Protocol[O_contra]):
     def tol(self) -> float:
         """First-order residual at which W counts as stationary."""
 
-    def __call__(self, objective: O_contra, W: Array) -> Solution:
+    def __call__(self, objective: Objective, W: Array) -> Solution:
         """Lower F from W."""
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ...base.backend import Array
-from ..problem import Objective, SmoothObjective
+from ..problem import Objective
 from .grassmann import Solution, Status, first_order_residual, geodesic, horizontal, orthonormal, subspace_distance
 from .newton import newton_steps
 
@@ -106,7 +106,7 @@ def _direction(W: Array, slope: Array, moves: list[tuple[Array, Array]]) -> Arra
     return step / max(1.0, float(np.linalg.norm(step, 2)) / LONGEST)
 
 
-def _search(objective: SmoothObjective, W: Array, value: float, slope: Array, step: Array) -> Array | None:
+def _search(objective: Objective, W: Array, value: float, slope: Array, step: Array) -> Array | None:
     """The first of ever shorter steps on which F decreases enough, or None."""
     steepness = float(np.sum(slope * step))
     t = 1.0
@@ -119,7 +119,7 @@ def _search(objective: SmoothObjective, W: Array, value: float, slope: Array, st
     return None
 
 
-def _towards_smallest(objective: SmoothObjective, W: Array, value: float) -> Array | None:
+def _towards_smallest(objective: Objective, W: Array, value: float) -> Array | None:
     """A step of ISM, shortened along the geodesic a few times at most, or None."""
     _, phi = objective.value_and_phi(W)
     _, target = eigh(phi, subset_by_index=(0, W.shape[1] - 1))

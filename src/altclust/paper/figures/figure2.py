@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +20,13 @@ from ..configs import Task, load_task
 from ..section import Section
 from .canvas import number, panels, publish, view
 
-
-@dataclass(frozen=True)
-class Pair:
-    """The two columns in which the given and the found clustering of a set are drawn, and their unit."""
-
-    given: tuple[int, int]
-    found: tuple[int, int]
-    unit: str = ""
-
-
-# The parabolas and the Gaussians are in different planes; the Gaussians of SG and LG show both views in one.
-PAIRS = {
-    "SG": Pair((0, 1), (0, 1)),
-    "LG": Pair((0, 2), (0, 2)),
-    "Moon": Pair((2, 3), (0, 1), " (st. dev.)"),
-    "MoonN": Pair((2, 3), (0, 1), " (st. dev.)"),
+# The two columns in which the given and the found clustering of a set are drawn, and their unit. The parabolas and the
+# Gaussians are in different planes; the Gaussians of SG and LG show both views in one.
+PLANES = {
+    "SG": ((0, 1), (0, 1), ""),
+    "LG": ((0, 2), (0, 2), ""),
+    "Moon": ((2, 3), (0, 1), " (st. dev.)"),
+    "MoonN": ((2, 3), (0, 1), " (st. dev.)"),
 }
 
 
@@ -43,31 +34,27 @@ def make(out: Path) -> Section:
     """Fit every set with the paper's parameters and draw both clusterings."""
     figure, axes = panels(4, 4, (13.0, 13.2))
     figures: dict[str, Any] = {}
-    for place, (name, pair) in enumerate(PAIRS.items()):
+    for place, (name, (given, found, unit)) in enumerate(PLANES.items()):
         task = load_task(name)
         model, figures[name] = _fit(task)
         row, column = divmod(2 * place, 4)
-        _points(axes[row, column], task, task.given, pair.given, f"{name}: given", pair.unit)
-        _points(axes[row, column + 1], task, model.labels_, pair.found, f"{name}: alternative found", pair.unit)
+        _points(axes[row, column], task, task.given, given, f"{name}: given", unit)
+        _points(axes[row, column + 1], task, model.labels_, found, f"{name}: alternative found", unit)
     flower = load_task("Flower")
     model, figures["Flower"] = _fit(flower)
     _flower(axes[2], flower.given, model.labels_, model.transform(flower.X))
     faces = load_task("Faces")
     assert faces.alternative is not None
     text = replace(faces, given=faces.alternative, alternative=faces.given)
-    for what, task, pair_of_axes in (("pose", faces, axes[3, :2]), ("person", text, axes[3, 2:])):
-        model, figures[f"Faces, {what} given"] = _fit(task)
-        sought = "person" if what == "pose" else "pose"
-        _cross(pair_of_axes[0], task.given, model.labels_, f"Faces, {what} given:\nfound clusters by {what}", what)
+    for task, what, sought, (left, right) in (
+        (faces, "pose", "person", axes[3, :2]),
+        (text, "person", "pose", axes[3, 2:]),
+    ):
         assert task.alternative is not None
-        _cross(
-            pair_of_axes[1],
-            task.alternative,
-            model.labels_,
-            f"Faces, {what} given:\nfound clusters by {sought}",
-            sought,
-        )
-    right, reverse = figures["Faces, pose given"], figures["Faces, person given"]
+        model, figures[f"Faces, {what} given"] = _fit(task)
+        for ax, classes, by in ((left, task.given, what), (right, task.alternative, sought)):
+            _cross(ax, classes, model.labels_, f"Faces, {what} given:\nfound clusters by {by}", by)
+    direct, reverse = figures["Faces, pose given"], figures["Faces, person given"]
     keys = ("nmi", "novelty", "quality")
     section = Section(
         name="figure2",
@@ -79,8 +66,8 @@ def make(out: Path) -> Section:
             "its 106 colours, and the colours themselves in the two learnt directions. Below: the paper shows "
             "average faces, but the published file has only 20 principal components and no pixels; so the share of "
             "each pose or person in each found cluster is shown. With pose given, most people are in "
-            f"one cluster, evenly over the poses (NMI {right['nmi']:.2f} with person, "
-            f"{right['novelty']:.3f} with pose): that is what the paper's table prints. With the person given, as its "
+            f"one cluster, evenly over the poses (NMI {direct['nmi']:.2f} with person, "
+            f"{direct['novelty']:.3f} with pose): that is what the paper's table prints. With the person given, as its "
             f"text says, pose is not found at these settings (NMI {reverse['nmi']:.2f} with pose, "
             f"{reverse['novelty']:.2f} with person; the alternation {reverse['status']})."
         ),
