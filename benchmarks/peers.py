@@ -51,11 +51,11 @@ class Method:
 
 
 def ours(X: Any, given: np.ndarray, counts: Sequence[int], seed: int) -> list[np.ndarray]:
-    """Nothing set: one view, or where two are hidden the sequence of views with the one that was rejected."""
+    """Nothing set: one view, or where two are hidden the sequence of views."""
     model = KDAC(random_state=seed).fit(X, given)
     if len(counts) == 1:
         return [model.labels_]
-    return [view.labels for view in [*model.views_, model.views_.rejected] if view is not None]
+    return [view.labels for view in model.views_]
 
 
 def ours_told(X: Any, given: np.ndarray, counts: Sequence[int], seed: int) -> list[np.ndarray]:

@@ -1,6 +1,6 @@
 """Tables with two hidden views, products of two views, and single views with many clusters: what a sequence finds.
 
-The views are those of `KDAC.views_`, followed by the rejected one.
+The views are those of `KDAC.views_`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ALIKE = 0.3  # NMI from which a view has something to do with a hidden one
 SAME = 0.8  # NMI from which it is told
 
 
-def ours(task: SeveralTask) -> tuple[list[np.ndarray], int]:
-    """Our views, first found first, and how many of them are significant."""
+def ours(task: SeveralTask) -> tuple[list[np.ndarray], list[bool]]:
+    """Our views, first found first, and whether they are significant."""
     views = KDAC(random_state=0).fit(task.X, task.given).views_
-    return [view.labels for view in [*views, views.rejected] if view is not None], len(views)
+    return [view.labels for view in views], [view.is_real for view in views]
 
 
 def measure(group: str, split: str, task: SeveralTask) -> dict:
@@ -41,15 +41,13 @@ def measure(group: str, split: str, task: SeveralTask) -> dict:
 def scores(found: dict) -> dict[str, float]:
     """The figures of one task."""
     table = np.array(list(found["nmi"].values()))  # hidden views x views
-    if not table.shape[1]:
-        table = np.zeros((len(table), 1))
-    real = table[:, : found["significant"]]
+    real = table[:, np.array(found["significant"], dtype=bool)]
     best = table[:, :SHOWN].max(axis=1)
     return {
         "found": best.mean(),
         "first": table[:, 0].max(),
         "false views": float(np.sum(real.max(axis=0, initial=0.0) < ALIKE)) if real.size else 0.0,
-        "significant": float(found["significant"]),
+        "significant": float(real.shape[1]),
         "told": float(np.all(best >= SAME)),
         "split": float(np.sum(real.max(axis=0) >= ALIKE) > len(table)) if real.size else 0.0,
         "seconds": found["seconds"],

@@ -11,7 +11,7 @@ import pytest
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.datasets import views
-from altclust.models.views import alike
+from altclust.models.views import View, alike, nothing_more
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +27,15 @@ def model(data):
 
 def test_each_hidden_view_is_found_once_and_then_it_ends(model, data):
     found, hidden = model.views_, list(data.labels.values())[1:]
-    assert len(found) == 2
-    assert [view.number for view in found] == [1, 2]
-    assert min(max(nmi(view.labels, truth) for view in found) for truth in hidden) > 0.95
-    assert all(view.is_real for view in found)
-    assert not found.rejected.is_real
-    assert found.rejected.number == 3
-    assert found.stopped == f"View 3: {found.rejected.significance.verdict}"
+    assert [view.number for view in found] == [1, 2, 3, 4]
+    assert [view.is_real for view in found] == [view.in_table for view in found] == [True, True, False, False]
+    assert min(max(nmi(view.labels, truth) for view in found[:2]) for truth in hidden) > 0.95
+    assert found.stopped == "Nothing more that is significant: views 3 and 4 are not."
     assert model.views_ is found
 
 
 def test_the_first_view_is_the_fitted_one(model):
-    first, second = model.views_
+    first, second = model.views_[:2]
     assert np.array_equal(first.labels, model.labels_)
     assert first.n_clusters == model.n_clusters_
     assert np.array_equal(first.components, model.components_)
@@ -50,7 +47,7 @@ def test_the_first_view_is_the_fitted_one(model):
 
 
 def test_p_values_are_corrected_along_the_sequence(model):
-    first, second = (view.significance for view in model.views_)
+    first, second = (view.significance for view in model.views_[:2])
     assert second.smallest_p == 2 * first.smallest_p
     assert second.p_value >= second.smallest_p
     assert "corrected for 2 views)" in second.verdict
@@ -64,7 +61,8 @@ def test_a_view_is_frozen_and_says_what_it_is(model):
     assert view.sentence.startswith(f"{view.n_clusters} clusters (")
     assert set(view.columns) <= {f"column {j}" for j in range(8)}
     assert f"overlap {view.overlap:.2f} with what is given" in str(view)
-    assert str(model.views_).splitlines()[0] == f"View 1: {view.sentence}"
+    assert str(model.views_).splitlines()[0] == f"View 1: {view.badge}: {view.sentence}"
+    assert view.significance.verdict.startswith(f"{view.badge}: ")
 
 
 def test_states_are_passed_on_when_found_and_when_tested(data):
@@ -78,9 +76,21 @@ def test_states_are_passed_on_when_found_and_when_tested(data):
 def test_noise_has_no_view():
     X = np.random.default_rng(0).standard_normal((120, 3))
     found = KDAC(2, n_components=1, random_state=0).fit(X).views_
-    assert len(found) == 0
-    assert found.rejected.number == 1
-    assert found.stopped.startswith(("View 1: Not significant: ", "View 1: No reproducible clustering: "))
+    assert [view.is_real for view in found] == [False, False]
+    assert [view.in_table for view in found] == [True, False]
+    assert {view.badge for view in found} <= {"Not significant", "No reproducible clustering"}
+    assert found.stopped == "Nothing more that is significant: views 1 and 2 are not."
+
+
+def test_a_sequence_goes_on_behind_one_view_that_is_not_significant():
+    class Tested(View):
+        is_real = property(lambda self: self.model)
+
+    def ends(*real):
+        return nothing_more([Tested(number, model) for number, model in enumerate(real, 1)])
+
+    assert not any(ends(*real) for real in [(True,), (False,), (True, False), (False, True), (False, True, False)])
+    assert all(ends(*real) for real in [(False, False), (True, False, False), (False, True, False, False)])
 
 
 def test_a_number_of_clusters_for_each_view(data):

@@ -69,47 +69,48 @@ class Found:
 
     @property
     def views(self) -> tuple[Found, ...]:
-        """The significant views of the table, found one after the other on first access, see `altclust.KDAC.views_`.
-
-        It is empty if this one is not significant: then `rejected` is.
-        """
+        """The views of the table, found one after the other on first access, see `altclust.KDAC.views_`."""
         return self._sequence[0]
 
     @property
-    def rejected(self) -> Found | None:
-        """The view at which the search for `views` stopped, because it is not significant."""
-        return self._sequence[1]
+    def is_real(self) -> bool:
+        """Whether the view was tested and counts as significant."""
+        return self.view.is_real
 
     @property
     def stopped(self) -> str:
         """Why there are no more `views`."""
-        return self._sequence[2]
+        return self._sequence[1]
 
     @cached_property
-    def _sequence(self) -> tuple[tuple[Found, ...], Found | None, str]:
+    def _sequence(self) -> tuple[tuple[Found, ...], str]:
         if self.before:
             raise InputError("views are those of the result of find: ask it, and not one of its views.")
         found: list[Found] = []
         views = Views.of(self.study.each_view(self.model, first=self.view))
-        for view in [*views, *([] if views.rejected is None else [views.rejected])]:
+        for view in views:
             found.append(Found(self.study, view, self.source, tuple(found)))
-        rejected = None if views.rejected is None else found.pop()
-        return tuple(found), rejected, views.stopped
+        return tuple(found), views.stopped
+
+    @property
+    def _others(self) -> tuple[Found, ...]:
+        """The views after the first one, if this is it and it was tested."""
+        return self.views[1:] if self.view.significance is not None and not self.before else ()
 
     @property
     def table(self) -> Any:
         """The table with the columns ``alternative``, ``alternative_2`` and so on, in the library that it came from.
 
-        There is one for this view, and one for each other of the `views`, if significance was tested. If nothing was
-        given, the first clustering is there as well, as ``first_view``. An annotated matrix is returned itself, with
-        the columns in its ``obs``.
+        There is one for this view, and one for each other of the `views` that is significant, if that was tested. If
+        nothing was given, the first clustering is there as well, as ``first_view``. An annotated matrix is returned
+        itself, with the columns in its ``obs``.
         """
         add, table = annotate if is_annotated(self.source) else with_column, self.source
         if self.first is not None:
             table = add(table, FIRST, self.first)
-        others = self.views[1:] if self.view.significance is not None and not self.before else ()
-        for one in (self, *others):
-            table = add(table, view_name(one.view.number), one.labels)
+        for one in (self, *self._others):
+            if one is self or one.is_real:
+                table = add(table, view_name(one.view.number), one.labels)
         return table
 
     @property
@@ -183,8 +184,7 @@ class Found:
         """Write the report of the command line: one self-contained HTML file about all views."""
         from ..report import write_report
 
-        others = self.views[1:] if self.view.significance is not None and not self.before else ()
-        write_report(path, self.summary, *(one.summary for one in others))
+        write_report(path, self.summary, *(one.summary for one in self._others))
 
     def __str__(self) -> str:
         more = [self.summary[name] for name in ("agreement", "left_out")]

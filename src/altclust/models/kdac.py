@@ -142,8 +142,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
     tuning_ : Tuning or None
         All trials of the search and why these values were chosen; None if there was no search.
     views_ : Views
-        Up to five views, found one after the other on first access, until the next is not significant. Each is new to
-        what is given and to the views before it. ``views_.rejected`` is the one at which the search stopped.
+        Up to five views, found one after the other on first access, until two in a row are not significant. Each is
+        new to what is given and to the views before it, and has its verdict.
     significance_ : Significance
         Significance and stability of the view; computed on first access.
     sample_size_ : int
@@ -328,7 +328,7 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
 
     @property
     def views_(self) -> Views:
-        """Up to five views, found one after the other on first access, until the next is not significant."""
+        """Up to five views, found one after the other on first access, until two in a row are not significant."""
         check_is_fitted(self)
         if self._views is None:
             self._views = Views.of(self.each_view())

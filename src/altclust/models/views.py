@@ -15,11 +15,13 @@ from ..base.known import Known, known_parts
 from ..core.metrics import nmi
 from ..core.solvers import Status
 from ..search.significance import Significance
+from ..search.verdict import BADGES
 
 if TYPE_CHECKING:
     from .kdac import KDAC
 
 MOST = 5
+IN_A_ROW = 2  # views that are not significant, after which the sequence ends: behind one, others often are
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,16 @@ class View:
         return self.significance is not None and self.significance.is_real
 
     @property
+    def in_table(self) -> bool:
+        """Whether the table gets a column with its clusters: the first view, and those that are significant."""
+        return self.is_real or self.number == 1
+
+    @property
+    def badge(self) -> str:
+        """Its verdict in a few words."""
+        return BADGES["untested"] if self.significance is None else self.significance.judgement.badge
+
+    @property
     def variants(self) -> tuple[int, ...]:
         """The other numbers of clusters with which the same view is nearly as clear."""
         return tuple(self.model.fitted_.variants)
@@ -109,32 +121,28 @@ class View:
 
 @dataclass(frozen=True)
 class Views(Sequence[View]):
-    """The significant views of a table, in the order in which they were found.
+    """The views of a table, in the order in which they were found, each with its verdict.
 
     Attributes
     ----------
     found : tuple of View
-    rejected : View or None
-        The view at which the search stopped, because it is not significant.
     stopped : str
         Why there are no more views.
     """
 
     found: tuple[View, ...]
-    rejected: View | None
     stopped: str
 
     @classmethod
     def of(cls, states: Iterable[View]) -> Views:
         """All of `find_views`."""
         last: dict[int, View] = {view.number: view for view in states}
-        real = tuple(view for view in last.values() if view.is_real)
-        others = [view for view in last.values() if not view.is_real]
-        if not others:
-            return cls(real, None, f"No more views were asked for than {len(real)}.")
-        if others[0].significance is None:
-            return cls(real, None, f"It was cancelled: view {others[0].number} was not tested and may be unfinished.")
-        return cls(real, others[0], f"View {others[0].number}: {others[0].significance.verdict}")
+        tested = tuple(view for view in last.values() if view.significance is not None)
+        if len(tested) < len(last):
+            return cls(tested, f"It was cancelled: view {len(last)} was not tested and may be unfinished.")
+        if nothing_more(tested):
+            return cls(tested, f"Nothing more that is significant: views {len(last) - 1} and {len(last)} are not.")
+        return cls(tested, f"No more views were asked for than {len(last)}.")
 
     def __getitem__(self, place: Any) -> Any:
         return self.found[place]
@@ -143,7 +151,7 @@ class Views(Sequence[View]):
         return len(self.found)
 
     def __str__(self) -> str:
-        return "\n".join([*(f"View {view.number}: {view.sentence}" for view in self), self.stopped])
+        return "\n".join([*(f"View {view.number}: {view.badge}: {view.sentence}" for view in self), self.stopped])
 
 
 def find_views(
@@ -152,7 +160,7 @@ def find_views(
     test: Callable[[KDAC], Significance | None],
     most: int = MOST,
 ) -> Iterator[View]:
-    """Find one view after the other, until the next one is not significant.
+    """Find one view after the other, until two in a row are not significant.
 
     Every view is passed on twice: when it is found, and when it has been tested.
 
@@ -177,10 +185,15 @@ def find_views(
         if model.status_ == Status.CANCELLED or test(model) is None:
             return
         yield view
-        if not view.is_real or number == most:
-            return
         before.append(view)
+        if number == most or nothing_more(before):
+            return
         model = fit(before)
+
+
+def nothing_more(views: Sequence[View]) -> bool:
+    """Whether a sequence ends with these tested views, because two in a row are not significant."""
+    return len(views) >= IN_A_ROW and not any(view.is_real for view in views[-IN_A_ROW:])
 
 
 def next_view(model: KDAC, fitted_to: dict[str, Any] | None, given: Any, before: list[View]) -> KDAC:

@@ -119,23 +119,23 @@ def test_another_number_of_clusters_of_a_view_needs_no_search_and_comes_back_as_
     assert study.refit(shown, 5.0, Job(study.find)).view.n_clusters == other
 
 
-def test_what_comes_next_and_what_is_rejected(again):
+def test_what_comes_next_and_what_the_table_gets(again):
     first = again.views[0]
-    assert (again.to_do, again.rejected) == ("test", None)
-    again.take(verdict_on(first, 0.5))
-    assert (again.to_do, again.rejected) == ("", None)  # the first view is always kept
-    again.take(verdict_on(first, 0.001))
-    assert again.to_do == "search"
-    second = replace(first, view=replace(first.view, number=2))
-    again.take(second)
-    assert (again.to_do, again.rejected) == ("test", None)
-    again.take(verdict_on(second, 0.5))
-    assert again.to_do == ""
-    assert again.rejected is again.views[1]
-    assert again.kept == again.views[:1]
-    for number in range(2, 6):
-        again.take(verdict_on(replace(first, view=replace(first.view, number=number)), 0.001))
-    assert (len(again.kept), again.to_do) == (5, "")
+
+    def place(number, p_value=None):
+        view = replace(first, view=replace(first.view, number=number))
+        again.take(view if p_value is None else verdict_on(view, p_value))
+        return again.to_do, [one.view.number for one in again.in_table]
+
+    assert place(1) == ("test", [1])
+    assert place(1, 0.5) == ("search", [1])  # the first view is always there
+    assert place(1, 0.001) == ("search", [1])
+    assert place(2)[0] == "test"
+    assert place(2, 0.5) == ("search", [1])
+    assert place(3, 0.5) == ("", [1])
+    assert place(3, 0.001) == ("search", [1, 3])
+    assert place(4, 0.001) == ("search", [1, 3, 4])
+    assert place(5, 0.001) == ("", [1, 3, 4, 5])
 
 
 def test_a_view_that_changes_drops_those_after_it_and_keeps_its_names(again):
@@ -147,15 +147,14 @@ def test_a_view_that_changes_drops_those_after_it_and_keeps_its_names(again):
     assert again.views[0].names == {1: "rare"}
 
 
-def test_the_rejected_view_is_in_the_report_and_not_in_the_table(again):
+def test_a_view_that_is_not_significant_is_in_the_report_and_not_in_the_table(again):
     first = again.views[0]
     again.take(verdict_on(first, 0.001))
     again.take(verdict_on(replace(first, view=replace(first.view, number=2)), 0.5))
     assert "alternative_2" not in pd.read_csv(io.BytesIO(downloads.table(again)))
     assert "Not significant" in downloads.report(again).decode()
     figures = json.loads(downloads.figures(again))
-    assert [one["alternative"] for one in figures["views"]] == ["alternative"]
-    assert figures["rejected"]["alternative"] == "alternative_2"
+    assert [one["alternative"] for one in figures["views"]] == ["alternative", "alternative_2"]
 
 
 def test_labels_are_matched_by_the_rows_that_clusters_share():

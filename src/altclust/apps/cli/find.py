@@ -79,8 +79,8 @@ def find(
 ) -> None:
     """Find the clusterings of a table that differ from what you know; write labels, figures and a report.
 
-    Views are found one after the other, each different from the given columns and from all earlier views, until the
-    next is not significant. Without --given, the table is clustered first, and that clustering is what is given.
+    Views are found one after the other, each different from the given columns and from all earlier views, until two in
+    a row are not significant. Without --given, the table is clustered first, and that clustering is what is given.
 
     Each view is printed in a line when it is found, and in full when it has been tested. Ctrl-C stops and keeps what
     there is.
@@ -89,7 +89,7 @@ def find(
         raise UsageError(f"--sigma {sigma:g} must be above 0; leave it out to search for it.")
     if (views or 1) > 1 and not (significance and parameters is None):
         why_not = "--no-significance" if parameters is None else "--parameters"
-        raise UsageError(f"--views {views} goes on while views are significant, one search each: leave out {why_not}.")
+        raise UsageError(f"--views {views} tests each view before it searches for the next: leave out {why_not}.")
     task = prepare(options, out, files=FILES, adds=RESULTS, keep=keep)
     wanted = {"n_clusters": clusters, "n_components": components, "sigma": sigma, "novelty_weight": novelty_weight}
     fixed: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
@@ -105,28 +105,28 @@ def find(
             for view in steps.views(most, significance):
                 if shown and significance and view.significance is None:
                     show(f"View {view.number}: {view.sentence}", style="dim")  # at once; its test takes a while
-                elif shown and (view.is_real or view.number == 1) and view.significance is not None:
+                elif shown and view.significance is not None:
                     show_view(view, *steps.described(view, why))
         except KeyboardInterrupt:  # between two stages
             if not steps.found:
                 raise
             steps.interrupted = True
-        kept, rejected, stopped = steps.result()
-        if shown and kept[-1].significance is None:
-            show_view(kept[-1], *steps.described(kept[-1], why))
+        found = list(steps.found.values())
+        if shown and found[-1].significance is None:
+            show_view(found[-1], *steps.described(found[-1], why))
         with live(WRITING) as bar:
             if certificate and not steps.interrupted:
                 bar.stage(CHECKING)
-                for view in kept:
+                for view in found:
                     view.model.certificate_  # noqa: B018  (computed on first access)
             bar.write()
-            figures = write_results(task, kept, rejected, stopped, why)
+            figures = write_results(task, found, Views.of(found).stopped, why)
     if options.as_json:
         print(as_json(figures))
     elif shown:
         show_result(figures, task)
     if steps.interrupted:
-        untested = "; its significance was not tested" if significance and kept[-1].significance is None else ""
+        untested = "; its significance was not tested" if significance and found[-1].significance is None else ""
         say(f"Interrupted: this is the best result so far{untested}.")
         raise typer.Exit(INTERRUPTED)
 
@@ -180,13 +180,6 @@ class Steps:
         summary = self.study.summary(view.model, before)
         return summary, view_figures(view, summary, why)
 
-    def result(self) -> tuple[list[View], View | None, str]:
-        """The views to keep, the one that was rejected, and why there are no more; the first is always kept."""
-        views = Views.of(self.found.values())
-        kept = [view for view in self.found.values() if view.number == 1 or view is not views.rejected]
-        rejected = views.rejected if views.rejected is not None and views.rejected.number > 1 else None
-        return kept, rejected, views.stopped
-
 
 def read_parameters(
     file: Path, task: Task, standardise: bool, fixed: dict[str, Any]
@@ -208,8 +201,14 @@ def read_parameters(
 
 
 def show_view(view: View, summary: dict[str, Any], figures: dict[str, Any]) -> None:
-    """Print the verdict on a view, what was found, what to do, and what sets its clusters apart."""
+    """Print the verdict on a view, what was found, what to do, and what sets its clusters apart.
+
+    Of later views that are not significant, only the verdict.
+    """
     headline, top = summary["headline"], summary["weights"][:5]
+    if not view.in_table:
+        show(f"View {view.number}: {headline['verdict']}", style="dim")
+        return
     earlier = ", ".join(f"{name} {nmi:.2f}" for name, nmi in view.overlaps.items())
     variants = " or ".join(map(str, view.variants))
     more = summary["significance"]["witnesses"][MOST_WITNESSES:]  # the headline names the first
@@ -232,9 +231,8 @@ def show_view(view: View, summary: dict[str, Any], figures: dict[str, Any]) -> N
 
 def show_result(figures: dict[str, Any], task: Task) -> None:
     """Print how every view was found, why there are no more, and where the files are."""
-    rejected = figures["rejected"]
-    if rejected is not None:
-        show(f"Nothing more that is significant. View {len(figures['views']) + 1}: {rejected['verdict']}", style="dim")
+    if figures["views"][-1]["significance"] is not None:
+        show(figures["stopped"])
     for number, view in enumerate(figures["views"], 1):
         method = [
             ("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})"),

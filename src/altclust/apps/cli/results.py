@@ -31,17 +31,15 @@ VIEWS = r"alternative(_\d+)?"
 PARAMETERS = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")
 
 
-def write_results(
-    task: Task, views: Sequence[View], rejected: View | None = None, stopped: str = "", why: str | None = None
-) -> dict[str, Any]:
+def write_results(task: Task, views: Sequence[View], stopped: str = "", why: str | None = None) -> dict[str, Any]:
     """Write everything, and return the figures.
 
-    rejected is the view at which the search stopped, which is only shown, as not significant; stopped says why there
-    are no more views, and why says why these parameters, where the model does not hold the reason.
+    stopped says why there are no more views, and why says why these parameters, where the model does not hold the
+    reason.
     """
-    study, shown = task.study, [*views, *([] if rejected is None else [rejected])]
-    names = [view_name(view.number) for view in views]
-    new = pd.DataFrame({name: view.labels for name, view in zip(names, views, strict=True)}, index=study.X.index)
+    study, names = task.study, [view_name(view.number) for view in views]
+    columns = {name: view.labels for name, view in zip(names, views, strict=True) if view.in_table}
+    new = pd.DataFrame(columns, index=study.X.index)
     if study.first is not None:
         new.insert(0, FIRST, study.first)
     for view in views:
@@ -49,9 +47,9 @@ def write_results(
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
             told = f"the optimisation stopped before it converged, after {model.n_iter_} rounds; see the verdict."
             say(f"{view_name(view.number)}: {told}", style="yellow")
-    labels, again = [view.labels for view in shown], command_line(again=True)
-    summaries = [study.summary(view.model, labels[:i], command=again) for i, view in enumerate(shown)]
-    described = [view_figures(view, summary, why) for view, summary in zip(shown, summaries, strict=True)]
+    labels, again = [view.labels for view in views], command_line(again=True)
+    summaries = [study.summary(view.model, labels[:i], command=again) for i, view in enumerate(views)]
+    described = [view_figures(view, summary, why) for view, summary in zip(views, summaries, strict=True)]
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
@@ -59,8 +57,7 @@ def write_results(
         "rows": len(study.X),
         "features": study.X.shape[1],
         "given": [] if study.given is None else list(study.given.columns),
-        "views": described[: len(views)],
-        "rejected": None if rejected is None else described[-1],
+        "views": described,
         "stopped": stopped,
         "recipe": study.recipe.to_dict(),
     }

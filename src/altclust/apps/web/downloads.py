@@ -23,11 +23,11 @@ ONLY_NUMBERS = (".npy", ".npz")  # formats without text
 
 
 def table(study: Exploration) -> bytes:
-    """The table in its own format, with one new column per view."""
-    wanted = [view_name(i) for i in range(1, len(study.kept) + 1)]
+    """The table in its own format, with one new column for the first view and for each that is significant."""
+    wanted = [view_name(view.view.number) for view in study.in_table]
     names = unique_names([*study.table.frame.columns, *wanted])[-len(wanted) :]
     as_text = study.table.suffix not in ONLY_NUMBERS
-    columns = [_cells(view, as_text) for view in study.kept]
+    columns = [_cells(view, as_text) for view in study.in_table]
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"table{study.table.suffix}"
         study.table.add(path, pd.DataFrame(dict(zip(names, columns, strict=True))))
@@ -42,11 +42,11 @@ def _cells(view: ShownView, as_text: bool) -> np.ndarray:
 
 
 def picture(study: Exploration) -> bytes:
-    """A PNG with one row per view: the given clusters on the left, the new ones on the right."""
-    count = len(study.kept)
+    """A PNG with one row for each view of the table: the given clusters on the left, the new ones on the right."""
+    count = len(study.in_table)
     # Not pyplot, whose state all threads share.
     figure = Figure(figsize=(10, 4.4 * count), layout="constrained")
-    for i, (view, axes) in enumerate(zip(study.kept, figure.subplots(count, 2, squeeze=False), strict=True), 1):
+    for i, (view, axes) in enumerate(zip(study.in_table, figure.subplots(count, 2, squeeze=False), strict=True), 1):
         summary = study.summary(view)
         drawing, given = summary["drawing"], summary["given"]
         points = np.column_stack([drawing["x"], drawing["y"]])
@@ -73,12 +73,10 @@ def _shown(codes: Sequence[int], legend: Sequence[dict[str, Any]]) -> np.ndarray
 
 def figures(study: Exploration) -> bytes:
     """Every figure of every view as JSON."""
-    rejected = None if study.rejected is None else study.summarise(study.rejected)
-    views = [study.summarise(view) for view in study.kept]
-    content = {"table": study.table.name, "views": views, "rejected": rejected}
+    content = {"table": study.table.name, "views": [study.summarise(view) for view in study.views]}
     return json.dumps(content, indent=1, allow_nan=False).encode()
 
 
 def report(study: Exploration) -> bytes:
-    """One HTML page about all views, with the rejected one at the end."""
+    """One HTML page about all views."""
     return render(*(study.summarise(view) for view in study.views)).encode()

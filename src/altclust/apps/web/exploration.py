@@ -20,7 +20,7 @@ from ...base.thresholds import RESEMBLES
 from ...core.metrics import match_labels
 from ...models.kdac import KDAC
 from ...models.study import Study, read_study, view_name
-from ...models.views import MOST, View, take_number
+from ...models.views import MOST, View, nothing_more, take_number
 from ...tables import Table, TableEncoder
 from .escape import unique_names
 from .jobs import Job
@@ -108,23 +108,17 @@ class Exploration:
         return self.table.frame.shape[1] > MANY_COLUMNS or self.table.frame.size > MANY_CELLS
 
     @property
-    def rejected(self) -> ShownView | None:
-        """The view at which the search ended, because it is not significant; the first one is never rejected."""
-        last = self.views[-1]
-        return last if last.place and last.view.significance is not None and not last.view.is_real else None
-
-    @property
-    def kept(self) -> list[ShownView]:
-        """The views without the rejected one."""
-        return [view for view in self.views if view is not self.rejected]
+    def in_table(self) -> list[ShownView]:
+        """The views whose clusters become columns of the table."""
+        return [view for view in self.views if view.view.in_table]
 
     @property
     def to_do(self) -> str:
         """What comes next: a "test" of the last view, a "search" for another one; empty at the end."""
-        last = self.views[-1].view
-        if last.significance is None:
+        found = [one.view for one in self.views]
+        if found[-1].significance is None:
             return "test"
-        return "search" if last.is_real and last.number < MOST else ""
+        return "" if len(found) == MOST or nothing_more(found) else "search"
 
     def automatic(self, other: Exploration) -> View | None:
         """The first view of the automatic search, if it serves another exploration as well."""

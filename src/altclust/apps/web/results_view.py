@@ -55,7 +55,7 @@ def show(session: Session, pool: Pool, study: Exploration, view: ShownView) -> N
 
 
 def _choose_view(session: Session, study: Exploration) -> None:
-    """The views as tabs; the rejected one is grey."""
+    """The views as tabs; those that are not significant are grey."""
     if len(study.views) == 1:
         return
     place = st.segmented_control(
@@ -63,7 +63,7 @@ def _choose_view(session: Session, study: Exploration) -> None:
         range(len(study.views)),
         default=session.place,
         required=True,
-        format_func=lambda i: f":gray[View {i + 1}]" if study.views[i] is study.rejected else f"View {i + 1}",
+        format_func=lambda i: f"View {i + 1}" if _may_be_real(study.views[i]) else f":gray[View {i + 1}]",
         label_visibility="collapsed",
         key=f"view-{study.number}-{session.turn}-{len(study.views)}",
     )
@@ -71,6 +71,10 @@ def _choose_view(session: Session, study: Exploration) -> None:
         session.place = place
         session.clear_chosen()
         st.rerun()
+
+
+def _may_be_real(shown: ShownView) -> bool:
+    return shown.view.is_real or shown.view.significance is None
 
 
 def _say_what_is_next(session: Session, pool: Pool, study: Exploration) -> None:
@@ -83,10 +87,8 @@ def _say_what_is_next(session: Session, pool: Pool, study: Exploration) -> None:
         if st.button(label, help=STEPS[study.to_do], disabled=session.job is not None, key="go-on"):
             session.go_on(pool)
             st.rerun()
-    elif study.views[-1].view.is_real:
-        st.text(f"{number} views: the search ends here.")
     else:
-        st.text(NOTHING_MORE if number > 1 else "No further views are searched for.")
+        st.text(f"{number} views: the search ends here." if study.views[-1].view.is_real else NOTHING_MORE)
 
 
 def _show_columns(session: Session, study: Exploration, summary: dict[str, Any]) -> None:
