@@ -253,7 +253,8 @@ def test_other_tones():
     assert "new" not in said(None, given=[])["badge"].lower()
     assert said(found=None)["tone"] == "untested"
     assert said(found=replace(CLEAR, stability=0.6))["tone"] == "unstable"
-    assert "Halves of the 300 rows tested give other" in said(found=replace(CLEAR, halves=0.4))["sentence"]
+    assert "Halves of the 300 rows tested are too few" in said(found=replace(CLEAR, halves=0.4))["sentence"]
+    assert said(found=replace(CLEAR, halves=0.4))["tone"] == "small"
     assert "but not independent" in said(0.2)["sentence"]
     assert said(converged=False)["sentence"].endswith("The solver did not converge.")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 STABLE = 0.85  # stability, below which other rows give other clusters
-SAME_VIEW = 0.5  # NMI with the clusters of halves, below which these are other clusters than those of the fit
+SAME_VIEW = 0.5  # NMI with the clusters of halves, below which the test is one of other clusters
 ROWS_PER_CLUSTER = 25  # fewer in each cluster are too few to test in halves
 
 BADGES = {
@@ -35,7 +35,7 @@ ADVICE = {
     "chance": "Do not take these clusters for groups that exist: at most, they divide the rows for convenience. Next, "
     "leave out dates, identifiers and columns that do not matter to you, or give another column.",
     "unstable": "Do not use these clusters: fewer columns, those that matter to you, or more rows may show some.",
-    "small": "Read the clusters as a suggestion, and collect more rows.",
+    "small": "Read the clusters as a suggestion: fewer columns, those that matter to you, or more rows may tell.",
     "untested": "Test it before you rely on these clusters.",
     "predicted": "See the report of the fit for its significance.",
 }
@@ -78,9 +78,13 @@ def judge(found: Significance) -> Verdict:
     if found.p_value != found.p_value:
         needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
         return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
-    if found.stability < STABLE or found.halves < SAME_VIEW:
-        return Verdict("unstable", " ".join([_other_clusters(found), *_caution(found, weak=True)]))
+    if found.stability < STABLE:
+        again = f"Samples of the rows give other clusters (NMI {found.stability:.2f})."
+        return Verdict("unstable", " ".join([again, *_caution(found, weak=True)]))
     again = f"Samples of the rows give the same clusters (NMI {found.stability:.2f})."
+    if found.halves < SAME_VIEW:
+        halves = f"Halves of the {found.rows:,} rows tested are too few to show them (NMI {found.halves:.2f})."
+        return Verdict("small", " ".join([again, halves, *_caution(found)]))
     why = " ".join([_clear(found), again, *_caution(found, weak=found.p_value > LEVEL)])
     if found.p_value > LEVEL:
         return Verdict("chance", why)
@@ -101,12 +105,6 @@ def _p(found: Significance) -> str:
     smallest = found.p_value <= found.smallest_p * 1.001
     views = "" if found.views == 1 else f", corrected for {found.views} views"
     return (f"p ≤ {found.smallest_p:.2g}" if smallest else f"p = {found.p_value:.2g}") + views
-
-
-def _other_clusters(found: Significance) -> str:
-    if found.stability < STABLE:
-        return f"Samples of the rows give other clusters (NMI {found.stability:.2f})."
-    return f"Halves of the {found.rows:,} rows tested give other clusters (NMI {found.halves:.2f}; {_p(found)})."
 
 
 def _clear(found: Significance) -> str:
