@@ -142,8 +142,13 @@ class NullRows:
 def _circles(X: Array) -> list[tuple[int, int]]:
     """Pairs of columns that lie on an ellipse: the sine and the cosine of an hour or of a direction."""
     many = [j for j, column in enumerate(X.T) if len(np.unique(column)) >= FEW_VALUES]
+    pairs = np.array(list(combinations(many, 2)), dtype=int).reshape(-1, 2)
+    X = X / (np.abs(X).max(axis=0) + np.finfo(float).tiny)
+    some = X[: 2 * FEW_VALUES, pairs]  # rows that are on no ellipse rule a pair out quickly
+    terms = np.concatenate([some**2, some, np.ones_like(some[..., :1])], axis=2).transpose(1, 0, 2)
+    smallest = np.linalg.svd(terms, compute_uv=False)[:, -1] if len(pairs) else np.zeros(0)
     found: list[tuple[int, int]] = []
-    for i, j in combinations(many, 2):
+    for i, j in pairs[smallest <= ON_ELLIPSE * np.sqrt(len(some))].tolist():
         terms = np.column_stack([X[:, i] ** 2, X[:, j] ** 2, X[:, i], X[:, j]])
         weights = np.linalg.lstsq(terms, np.ones(len(X)), rcond=None)[0]
         if np.all(weights[:2] > 0) and np.abs(terms @ weights - 1).max() < ON_ELLIPSE:
