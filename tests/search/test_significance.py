@@ -170,7 +170,7 @@ def test_small_given_clusters_are_pooled():
             0.01,
             0.9,
             0.1,
-            "Too few rows to test: Samples of the rows give the same clusters (NMI 0.90). Halves of the 300 rows tested are",
+            "Too few rows to test: Samples of the rows give the same clusters (NMI 0.90). Halves of the 300 rows",
         ),
     ],
 )
