@@ -124,7 +124,7 @@ def find(
     if options.as_json:
         print(as_json(figures))
     elif shown:
-        show_result(figures, task)
+        show_result(found, figures, task)
     if steps.interrupted:
         untested = "; its significance was not tested" if significance and found[-1].significance is None else ""
         say(f"Interrupted: this is the best result so far{untested}.")
@@ -229,15 +229,16 @@ def show_view(view: View, summary: dict[str, Any], figures: dict[str, Any]) -> N
     show_pairs(pairs, f"View {view.number}: {headline['badge']}")
 
 
-def show_result(figures: dict[str, Any], task: Task) -> None:
-    """Print how every view was found, why there are no more, and where the files are."""
+def show_result(found: list[View], figures: dict[str, Any], task: Task) -> None:
+    """Print how the views were found that the table has, why there are no more, and where the files are."""
     if figures["views"][-1]["significance"] is not None:
         show(figures["stopped"])
-    for number, view in enumerate(figures["views"], 1):
-        method = [
-            ("quality", f"{view['quality']:.3f}  (HSIC at this sigma; at most {view['clusters']})"),
-            ("search", view["reasons"]),
-            ("solver check", view["certificate"] and view["certificate"]["verdict"]),
-        ]
-        show_pairs(method, f"View {number}: method")
+    for view, told in zip(found, figures["views"], strict=True):
+        if view.in_table:
+            method = [
+                ("quality", f"{told['quality']:.3f}  (HSIC at this sigma; at most {told['clusters']})"),
+                ("search", told["reasons"]),
+                ("solver check", told["certificate"] and told["certificate"]["verdict"]),
+            ]
+            show_pairs(method, f"View {view.number}: method")
     show(f"Report: {task.out / 'report.html'}. Labels: {task.out / f'table{task.table.suffix}'}.")
