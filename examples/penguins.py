@@ -32,7 +32,9 @@ def draw(along: np.ndarray, species: np.ndarray, found: np.ndarray, sex: np.ndar
     names, codes = np.unique(species, return_inverse=True)
     heights = codes + np.random.default_rng(0).uniform(-0.3, 0.3, len(along))
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), sharey=True, layout="constrained")
-    for axis, kinds, title in zip(axes, (found, sex), ("Found by altclust", "Sex, which was not used"), strict=True):
+    for axis, kinds, title in zip(
+        axes, (found, sex), ("Found by altclust", "Sex, which these clusters do not use"), strict=True
+    ):
         for kind, colour, marker in zip(np.unique(kinds), COLOURS, "os", strict=False):
             some = kinds == kind
             axis.scatter(along[some], heights[some], 18, colour, marker=marker, alpha=0.8, linewidths=0, label=kind)

@@ -73,7 +73,7 @@ def test_the_views_of_a_table_are_found_in_sequence():
     data = views(240, ("blobs", "blobs", "blobs"), (3, 2, 3), random_state=3)
     frame = pd.DataFrame(data.X, columns=[f"x{j}" for j in range(data.X.shape[1])]).assign(known=data.given)
     result = find(frame, given="known")
-    assert [view.is_real for view in result.views] == [True, True, False, False]
+    assert [one.view.is_real for one in result.views] == [True, True, False, False]
     assert result.views[0].labels.tolist() == result.labels.tolist()
     hidden = list(data.labels.values())[1:]
     assert min(max(nmi(view.labels, truth) for view in result.views[:2]) for truth in hidden) > 0.9

@@ -413,7 +413,7 @@ def test_witnesses_are_found_within_the_given_clusters_and_saved(tmp_path):
     model = KDAC(2, sigma=2.0, n_components=1, random_state=0).fit(X, given)
     found = model.assess_significance(witnesses=others)
     assert [witness.column for witness in found.witnesses] == ["kind"]
-    assert "Also differs in kind, which was not used: " in str(found)
+    assert "Also differs in kind, which these clusters do not use: " in str(found)
     model.save(tmp_path / "view.npz")
     loaded = KDAC.load(tmp_path / "view.npz")
     assert loaded.significance_.witnesses == found.witnesses

@@ -45,7 +45,7 @@ def test_the_number_of_clusters_may_be_searched_for(birds):
 
 def test_a_column_that_was_left_aside_is_a_witness_of_what_is_found_without_it(found):
     assert [witness.column for witness in found.model.significance_.witnesses] == ["sex"]
-    assert "Also differs in sex, which was not used" in found.verdict
+    assert "Also differs in sex, which these clusters do not use" in found.verdict
     assert found.verdict.startswith("Not significant: 2 clusters of ")
 
 

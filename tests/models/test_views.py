@@ -11,7 +11,7 @@ import pytest
 from altclust import KDAC, InputError
 from altclust.core.metrics import nmi
 from altclust.datasets import views
-from altclust.models.views import View, alike, nothing_more
+from altclust.models.views import View, Views, alike, nothing_more
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_each_hidden_view_is_found_once_and_then_it_ends(model, data):
     assert model.views_ is found
 
 
-def test_the_first_view_is_the_fitted_one(model):
+def test_the_first_view_is_the_fitted_one(model, data):
     first, second = model.views_[:2]
     assert np.array_equal(first.labels, model.labels_)
     assert first.n_clusters == model.n_clusters_
@@ -43,6 +43,8 @@ def test_the_first_view_is_the_fitted_one(model):
     assert first.overlaps == {}
     assert second.overlaps == {"view 1": nmi(first.labels, second.labels)}
     assert second.overlaps["view 1"] < 0.05
+    assert second.overlap == nmi(data.given, second.labels)
+    assert second.model.overlap_ == max(second.overlap, second.overlaps["view 1"])
     assert second.model.known_ == f"given: 3 clusters, view 1: {first.n_clusters} clusters"
 
 
@@ -79,7 +81,15 @@ def test_noise_has_no_view():
     assert [view.is_real for view in found] == [False, False]
     assert [view.in_table for view in found] == [True, False]
     assert {view.badge for view in found} <= {"Not significant", "No reproducible clustering"}
-    assert found.stopped == "Nothing more that is significant: views 1 and 2 are not."
+    assert found.stopped == "No view is significant: views 1 and 2 are not."
+
+
+def test_why_a_sequence_ended():
+    X = np.random.default_rng(0).standard_normal((120, 3))
+    model = KDAC(2, n_components=1, random_state=0).fit(X)
+    assert Views.of(model.each_view(1), 1).stopped == "Only 1 view was asked for."
+    assert Views.of(list(model.each_view(1)), 5).stopped == "It was stopped after view 1."
+    assert Views.of([next(KDAC(2, sigma=1.0).fit(X).each_view())]).stopped.startswith("View 1 was not tested")
 
 
 def test_a_sequence_goes_on_behind_one_view_that_is_not_significant():
@@ -128,7 +138,7 @@ def test_stopping_keeps_what_there_is(data):
     found = KDAC(2, callback=stop, random_state=0).fit(data.X, data.given).views_
     assert calls[-1] == "test"
     assert len(found) == 0
-    assert found.stopped == "It was cancelled: view 1 was not tested and may be unfinished."
+    assert found.stopped == "View 1 was not tested, so that no other was searched for."
 
 
 def test_a_loaded_model_has_no_other_views(model, data, tmp_path):

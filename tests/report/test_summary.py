@@ -266,7 +266,7 @@ def test_carriers():
 
 
 def test_a_column_that_was_not_used_is_in_the_headline_and_changes_no_verdict():
-    told = [f"Also differs in {name}, which was not used: 9 % against 1 % x." for name in "abc"]
+    told = [f"Also differs in {name}, which these clusters do not use: 9 % against 1 % x." for name in "abc"]
     for found, tone in ((CLEAR, "clear"), (CHANCE, "chance")):
         line = said(found=found, told=told)
         assert line["tone"] == tone
@@ -292,7 +292,7 @@ def test_witnesses_are_told(data):
     model.assess_significance(witnesses=values[["shape", "nonsense"]])
     summary = summarise(model, data.X[:60], data.given[:60], Shown(values=values))
     (witness,) = summary["significance"]["witnesses"]
-    assert witness["sentence"] == "Also differs in shape, which was not used: 100 % against 0 % a."
+    assert witness["sentence"] == "Also differs in shape, which these clusters do not use: 100 % against 0 % a."
     assert model.significance_.witnesses[0].column == "shape"
     assert summary["headline"]["sentence"].endswith(witness["sentence"])
     assert summary["rule"] is None or "shape" not in summary["rule"]["columns"]

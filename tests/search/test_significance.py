@@ -327,6 +327,7 @@ def test_limits_of_the_verdict_belong_to_the_better_side():
     assert {tone: found.judgement.tone for tone, found in tones.items()} == {tone: tone for tone in tones}
     tones_of_halves = [evidence(LEVEL, STABLE, again=again).judgement.tone for again in (SAME_VIEW, SAME_VIEW - 1e-6)]
     assert tones_of_halves == ["first", "small"]
+    assert evidence(LEVEL, STABLE, again=SAME_VIEW - 1e-6, block=40).judgement.tone == "unstable"  # halves are blocks
 
 
 def test_few_rows_are_named_where_nothing_was_found():

@@ -45,7 +45,10 @@ def test_categories_numbers_and_dates_that_agree_are_found_and_noise_is_not(rng,
     assert all(0.1 < witness.effect <= 1 for witness in found)
     said = {witness.column: witness.sentence for witness in found}
     share = round(100 * np.mean(mostly[labels == 0] == 0)), round(100 * np.mean(mostly[labels == 1] == 0))
-    assert said["sex"] == f"Also differs in sex, which was not used: {share[0]} % against {share[1]} % female."
+    assert (
+        said["sex"]
+        == f"Also differs in sex, which these clusters do not use: {share[0]} % against {share[1]} % female."
+    )
     assert "code is 0 for" in said["code"]
     assert "medians 2020-" in said["day"]
 

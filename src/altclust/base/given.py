@@ -200,7 +200,7 @@ class Given:
 
     def overlap(self, labels: np.ndarray) -> float:
         """The largest overlap with the labels, see `altclust.metrics.overlap`; NaN if nothing is given."""
-        return largest_overlap(self.levels, self._crossed(labels))
+        return max(overlaps(self.levels, self._crossed(labels)), default=float("nan"))
 
     def overlap_p_value(self, labels: np.ndarray) -> float:
         """The smallest p-value of independence of the labels, times the number of columns; NaN if nothing is given."""
@@ -212,9 +212,9 @@ class Given:
         return self.crossed(codes, len(kinds))
 
 
-def largest_overlap(levels: Iterable[Levels], tables: Iterable[Array]) -> float:
-    """The largest overlap, from the tables of `Given.crossed`; NaN if there are none."""
-    return max((one.overlap(counts) for one, counts in zip(levels, tables, strict=True)), default=float("nan"))
+def overlaps(levels: Iterable[Levels], tables: Iterable[Array]) -> tuple[float, ...]:
+    """The overlap with each column, from the tables of `Given.crossed`."""
+    return tuple(one.overlap(counts) for one, counts in zip(levels, tables, strict=True))
 
 
 def _one_hot(scaling: str, codes: np.ndarray) -> Array:

@@ -73,11 +73,6 @@ class Found:
         return self._sequence[0]
 
     @property
-    def is_real(self) -> bool:
-        """Whether the view was tested and counts as significant."""
-        return self.view.is_real
-
-    @property
     def stopped(self) -> str:
         """Why there are no more `views`."""
         return self._sequence[1]
@@ -109,7 +104,7 @@ class Found:
         if self.first is not None:
             table = add(table, FIRST, self.first)
         for one in (self, *self._others):
-            if one is self or one.is_real:
+            if one is self or one.view.in_table:
                 table = add(table, view_name(one.view.number), one.labels)
         return table
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..base.backend import Array
 from ..base.errors import InputError
-from ..base.given import Given, Levels, largest_overlap
+from ..base.given import Given, Levels, overlaps
 from ..base.known import known_frame
 from ..base.progress import Callback
 from ..core.certificate import Certificate
@@ -40,7 +40,8 @@ class FittedView:
     An estimator publishes and saves every field that is not private, under its name with an underscore. Saved numbers
     and text are checked by type, arrays by shape. See `altclust.KDAC` for their meaning.
 
-    Of the private ones, `coordinates` map raw rows to their projections, and `kernel_map` those to labels. `search` and
+    Of the private ones, `coordinates` map raw rows to their projections, and `kernel_map` those to labels. `overlaps`
+    are those with each column of what is given, of which `overlap` is the largest. `search` and
     `source`, where its start came from, find it again in other rows: `rows` are those of the search in all columns,
     those that it left aside too, `searched_labels` their labels, and `places` their places in the table. `columns` tell
     its clusters apart, most telling first; `rule` says which reproduce them, and find_rule which reproduce labels that
@@ -68,6 +69,7 @@ class FittedView:
     kernel_map: KernelMap = field(metadata=PRIVATE)
     guess_agreement: float = float("nan")
     levels: tuple[Levels, ...] = field(default=(), metadata=PRIVATE)
+    overlaps: tuple[float, ...] = field(default=(), metadata=PRIVATE)
     search: SearchSpec | None = field(default=None, metadata=PRIVATE)
     source: str = field(default=FIXED, metadata=PRIVATE)
     rows: Array | None = field(default=None, metadata=PRIVATE)
@@ -160,10 +162,12 @@ class FittedView:
         assert self.places is not None
         assert self.search is not None
         seen = labels[self.places]
+        overlaps = overlaps_of(middles, labels, self.n_clusters)
         return replace(
             placed,
             labels=labels,
-            overlap=overlap_of(middles, labels, self.n_clusters),
+            overlap=max(overlaps, default=float("nan")),
+            overlaps=overlaps,
             overlap_p_value=self.search.given.overlap_p_value(seen),
             rule=self.rule if self.find_rule is None else self.find_rule(seen),
         )
@@ -250,9 +254,9 @@ def _columns(given: Any, names: list[str]) -> list[Any]:
     return [frame.iloc[:, j].to_numpy() for j in order]
 
 
-def overlap_of(rows: Rows, labels: Any, k: int) -> float:
-    """The largest overlap of k labels with what is given; NaN if nothing is."""
-    return largest_overlap(rows.given.levels, rows.crossed(labels, k) if rows.given else [])
+def overlaps_of(rows: Rows, labels: Any, k: int) -> tuple[float, ...]:
+    """The overlap of k labels with each column of what is given."""
+    return overlaps(rows.given.levels, rows.crossed(labels, k) if rows.given else [])
 
 
 def project_block(X: Any, codes: Any, coordinates: Coordinates) -> Any:

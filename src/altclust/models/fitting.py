@@ -32,7 +32,7 @@ from ..search.resolve import resolve_settings
 from ..search.settings import Settings
 from ..search.spec import SearchSpec
 from ..search.tuning import Tuning
-from .fitted_view import FittedView, label_block, overlap_of
+from .fitted_view import FittedView, label_block, overlaps_of
 from .sample import Sample, visible_share
 from .solving import SolveOptions, best_of_starts, build_problem, solve_again
 
@@ -83,11 +83,13 @@ class Fit:
         else:
             labels = sample.rows.beside(labels)
         W = chosen.to_table(np.eye(result.W.shape[1]))
+        overlaps = overlaps_of(sample.rows, labels, problem.n_clusters)
         view = FittedView(
             labels=labels,
             coordinates=chosen,
             feature_weights=feature_weights(self.seen, result.labels, W),
-            overlap=overlap_of(sample.rows, labels, problem.n_clusters),
+            overlap=max(overlaps, default=float("nan")),
+            overlaps=overlaps,
             overlap_p_value=sample.given.overlap_p_value(result.labels),
             known=str(sample.given),
             quality=result.quality,

@@ -361,7 +361,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         Parameters
         ----------
         progress : callable, optional
-            Called with an `altclust.Progress` after every half. A true return value stops the test; it returns None.
+            Called with an `altclust.Progress` after every half and every sample. A true return value stops the test; it
+            returns None.
         witnesses : frame with one row for each row of X, optional
             Columns that were not clustered, such as text, dates and other numbers: those that differ between the
             clusters within the given ones become `significance_.witnesses`.

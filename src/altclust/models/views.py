@@ -64,8 +64,9 @@ class View:
 
     @property
     def overlap(self) -> float:
-        """The overlap with what is given; NaN if nothing was given."""
-        return self.model.overlap_
+        """The overlap with what is given, without the views before it; NaN if nothing was given."""
+        found = self.model.fitted_.overlaps
+        return max(found[: len(found) - self.number + 1], default=float("nan"))
 
     @property
     def significance(self) -> Significance | None:
@@ -84,8 +85,8 @@ class View:
 
     @property
     def in_table(self) -> bool:
-        """Whether the table gets a column with its clusters: the first view, and those that are significant."""
-        return self.is_real or self.number == 1
+        """Whether the table gets a column with its clusters: the first view, and others unless a test rejects them."""
+        return self.is_real or self.significance is None or self.number == 1
 
     @property
     def badge(self) -> str:
@@ -106,7 +107,7 @@ class View:
     @property
     def sentence(self) -> str:
         """What it is, in a sentence."""
-        shares = np.sort(np.bincount(self.labels, minlength=self.n_clusters))[::-1] / len(self.labels)
+        shares = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)
         sizes = ", ".join(f"{100 * share:.0f} %" for share in shares[:6]) + (", …" if len(shares) > 6 else "")
         rule, columns = self.model.fitted_.rule, tuple(map(shown_name, self.columns))
         apart = f"told apart by {_list(columns)}" if columns else "that no single column tells apart"
@@ -134,15 +135,11 @@ class Views(Sequence[View]):
     stopped: str
 
     @classmethod
-    def of(cls, states: Iterable[View]) -> Views:
-        """All of `find_views`."""
+    def of(cls, states: Iterable[View], most: int = MOST) -> Views:
+        """All of `find_views`, with the same limit on their number."""
         last: dict[int, View] = {view.number: view for view in states}
         tested = tuple(view for view in last.values() if view.significance is not None)
-        if len(tested) < len(last):
-            return cls(tested, f"It was cancelled: view {len(last)} was not tested and may be unfinished.")
-        if nothing_more(tested):
-            return cls(tested, f"Nothing more that is significant: views {len(last) - 1} and {len(last)} are not.")
-        return cls(tested, f"No more views were asked for than {len(last)}.")
+        return cls(tested, _why_ended(tuple(last.values()), most))
 
     def __getitem__(self, place: Any) -> Any:
         return self.found[place]
@@ -189,6 +186,18 @@ def find_views(
         if number == most or nothing_more(before):
             return
         model = fit(before)
+
+
+def _why_ended(views: Sequence[View], most: int) -> str:
+    """Why a sequence ended with these views."""
+    count = len(views)
+    if views[-1].significance is None:
+        return f"View {count} was not tested, so that no other was searched for."
+    if nothing_more(views):
+        which = f"views {count - 1} and {count} are not"
+        return f"{'Nothing more that' if any(view.is_real for view in views) else 'No view'} is significant: {which}."
+    asked = "1 view was" if count == 1 else f"{count} views were"
+    return f"Only {asked} asked for." if count == most else f"It was stopped after view {count}."
 
 
 def nothing_more(views: Sequence[View]) -> bool:

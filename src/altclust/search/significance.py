@@ -69,7 +69,7 @@ class Significance:
     smallest_p : float
         The smallest p-value that so many draws allow.
     stability : float
-        Mean NMI of the labels with those that are found again in nine tenths of the rows, or of 1,000 of them.
+        Mean NMI of the labels with those that are found again in nine tenths of the rows that a search uses.
     halves : float
         Mean NMI of the labels with those of the halves, carried to the other half: if it is low, the test is one of
         other clusters.
@@ -166,7 +166,7 @@ def assess(
     n_jobs : int, optional
         Number of parallel processes.
     progress : callable, optional
-        Called with a `Progress` after every half. A true return value stops the test.
+        Called with a `Progress` after every half and every sample. A true return value stops the test.
     rng : Generator
 
     Returns

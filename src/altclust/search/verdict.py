@@ -78,13 +78,14 @@ def judge(found: Significance) -> Verdict:
     if found.p_value != found.p_value:
         needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
         return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
-    if found.stability < STABLE:
-        again = f"Samples of the rows give other clusters (NMI {found.stability:.2f})."
+    if found.stability < STABLE or (found.block and found.halves < SAME_VIEW):
+        part, value = ("Samples", found.stability) if found.stability < STABLE else ("Halves", found.halves)
+        again = f"{part} of the rows give other clusters (NMI {value:.2f})."
         return Verdict("unstable", " ".join([again, *_caution(found, weak=True)]))
     again = f"Samples of the rows give the same clusters (NMI {found.stability:.2f})."
     if found.halves < SAME_VIEW:
         halves = f"Halves of the {found.rows:,} rows tested are too few to show them (NMI {found.halves:.2f})."
-        return Verdict("small", " ".join([again, halves, *_caution(found)]))
+        return Verdict("small", f"{again} {halves}")
     why = " ".join([_clear(found), again, *_caution(found, weak=found.p_value > LEVEL)])
     if found.p_value > LEVEL:
         return Verdict("chance", why)

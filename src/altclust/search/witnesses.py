@@ -43,7 +43,7 @@ class Witness:
     effect : float
         Within the given clusters: Cramér's V² of a column of categories, η² of the ranks of a column of numbers.
     sentence : str
-        Such as "Also differs in sex, which was not used: 91 % against 19 % female."
+        Such as "Also differs in sex, which these clusters do not use: 91 % against 19 % female."
     """
 
     column: str
@@ -115,7 +115,7 @@ def _tested(name: str, cells: pd.Series, codes: np.ndarray, given: np.ndarray) -
         free = max(n - k - int(given.max()), 1)
         p_value = stats.f.sf(effect / (k - 1) / max((1 - effect) / free, 1e-12), k - 1, free)
         said = _middles(cells, codes)
-    unused = "" if name.startswith(EMPTY_CELLS) else ", which was not used"
+    unused = "" if name.startswith(EMPTY_CELLS) else ", which these clusters do not use"
     return Witness(name, float(p_value), min(float(effect), 1.0), f"Also differs in {name}{unused}: {said}.")
 
 

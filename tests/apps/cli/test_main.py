@@ -451,7 +451,7 @@ def test_noise_says_that_it_is_not_significant(folder, altclust, few_draws):
     assert re.search("View 1: (Not significant|No reproducible clustering) ", words(done.stdout))
     assert list(pd.read_csv(folder / "altclust-out" / "table.csv").columns) == ["a", "b", "first_view", "alternative"]
     figures = json.loads((folder / "altclust-out" / "figures.json").read_text())
-    assert figures["stopped"] == "Nothing more that is significant: views 1 and 2 are not."
+    assert figures["stopped"] == "No view is significant: views 1 and 2 are not."
 
 
 def test_ctrl_c_while_python_still_imports(folder):
@@ -627,6 +627,17 @@ def test_ctrl_c_ends_find_with_what_there_is(folder, jobs):
     assert "Traceback" not in said
     assert names(folder / "altclust-out") == RESULTS
     assert first_view(folder / "altclust-out")["significance"] is None
+
+
+def test_ctrl_c_between_two_stages_keeps_the_view_that_is_there(folder, altclust, monkeypatch):
+    monkeypatch.setattr("altclust.apps.cli.find.show_view", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    done = altclust("find", "customers.csv", "--given", "segment", "--drop", "truth", "--clusters", "2")
+    assert done.returncode == 130, done.stderr
+    assert "Interrupted: this is the best result so far." in done.stderr
+    assert names(folder / "altclust-out") == RESULTS
+    figures = json.loads((folder / "altclust-out" / "figures.json").read_text())
+    assert figures["stopped"] == "It was stopped after view 1."
+    assert figures["views"][0]["significance"]["is_real"]
 
 
 HOSTILE = ("<script>alert(1)</script>", 'a "quoted" name', "emoji 😀, comma", "new\nline", "=1+1", "@cmd|'x'!A0")

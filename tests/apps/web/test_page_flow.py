@@ -107,7 +107,7 @@ def test_all_views_are_found_while_the_first_is_looked_at(page, customers):
     assert session.view.labels.tolist() == first.tolist()
     shown_views = session.study.views
     assert nmi(session.study.views[1].labels, customers[0]["age"] > 50) > 0.9
-    assert "Nothing more that is significant." in words(page)
+    assert "Nothing more that is significant: views" in words(page)
     tabs = page.get("button_group")[1]
     shown = [option.content for option in tabs.proto.options]
     real = [one.view.is_real for one in shown_views]

@@ -150,7 +150,7 @@ def test_the_views_are_found_one_after_the_other_and_the_last_is_grey(visit, cus
         for box in filter(None, titles):  # an empty title has no box
             assert frame["x"] <= box["x"] < box["x"] + box["width"] <= frame["x"] + frame["width"]
             assert frame["y"] <= box["y"] < box["y"] + box["height"] <= frame["y"] + frame["height"]
-    page.get_by_text("Nothing more that is significant.").wait_for()
+    page.get_by_text("Nothing more that is significant: views").wait_for()
     tabs = page.get_by_role("radio", name=re.compile(r"View \d"))
     assert tabs.count() >= 2
     assert tabs.first.is_checked()  # the visitor was not moved
@@ -197,7 +197,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"loyal ones \(\d+ rows")).wait_for()
 
-    page.get_by_text("Nothing more that is significant.").wait_for()
+    page.get_by_text("Nothing more that is significant: views").wait_for()
     keep_picture(page, "all")
 
     name, content = taken(page, "Table")

@@ -22,9 +22,9 @@ from ...report.verdict import MOST_WITNESSES
 from ...search.settings import Settings
 from .files import claim
 from .options import NAMES, Clusters, Components, Out, Significance, TableOptions, with_table_options
-from .results import FILES, view_figures, write_results
-from .screen import COMPARING, INTERRUPTED, WRITING, Live, live, say, show, show_pairs, start_searchers
-from .task import Task, UsageError, as_json, prepare
+from .results import FILES, Described, view_figures, write_results
+from .screen import COMPARING, INTERRUPTED, WRITING, Live, Stopped, live, say, show, show_pairs, start_searchers
+from .task import Task, UsageError, as_json, command_line, prepare
 
 EXAMPLES = """
 Examples:
@@ -98,29 +98,28 @@ def find(
         fixed, why = read_parameters(parameters, task, options.standardise, fixed)
     shown = not (options.as_json or options.quiet)
     with claim(task, options, FILES):
-        steps = Steps(task, options, Settings(**fixed, kernel=str(kernel)))
+        steps = Steps(task, options, Settings(**fixed, kernel=str(kernel)), why)
         task = replace(task, study=steps.study)
         most = views or (MOST if significance and parameters is None else 1)
-        try:
-            for view in steps.views(most, significance):
+        for view in steps.views(most, significance):
+            try:
                 if shown and significance and view.significance is None:
                     show(f"View {view.number}: {view.sentence}", style="dim")  # at once; its test takes a while
                 elif shown and view.significance is not None:
-                    show_view(view, *steps.described(view, why))
-        except KeyboardInterrupt:  # between two stages
-            if not steps.found:
-                raise
-            steps.interrupted = True
+                    show_view(view, *steps.described(view))
+            except Stopped:  # Ctrl-C between two stages counts as in one
+                steps.interrupted = True
         found = list(steps.found.values())
         if shown and found[-1].significance is None:
-            show_view(found[-1], *steps.described(found[-1], why))
+            show_view(found[-1], *steps.described(found[-1]))
         with live(WRITING) as bar:
             if certificate and not steps.interrupted:
                 bar.stage(CHECKING)
-                for view in found:
+                for view in filter(lambda one: one.in_table, found):
                     view.model.certificate_  # noqa: B018  (computed on first access)
+                steps.shown.clear()  # they have no certificate
             bar.write()
-            figures = write_results(task, found, Views.of(found).stopped, why)
+            figures = write_results(task, found, map(steps.described, found), Views.of(found, most).stopped)
     if options.as_json:
         print(as_json(figures))
     elif shown:
@@ -134,10 +133,11 @@ def find(
 class Steps:
     """The stages of a run, each with its own progress bar, which Ctrl-C ends."""
 
-    def __init__(self, task: Task, options: TableOptions, settings: Settings) -> None:
-        self.options, self.study, self.interrupted = options, task.study, False
+    def __init__(self, task: Task, options: TableOptions, settings: Settings, why: str | None) -> None:
+        self.options, self.study, self.why, self.interrupted = options, task.study, why, False
         self.bar: Live | None = None
         self.found: dict[int, View] = {}
+        self.shown: dict[tuple[int, bool], Described] = {}  # by the number of the view, and whether it was tested
         callback = self.update  # the bar of the current stage, not that of the first
         self.model = KDAC(settings=settings, n_jobs=options.n_jobs, callback=callback, random_state=options.seed)
         if self.study.given is None:
@@ -174,11 +174,14 @@ class Steps:
             if self.interrupted or not test:
                 return
 
-    def described(self, view: View, why: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    def described(self, view: View) -> Described:
         """The summary and the figures of a view."""
-        before = [one.labels for one in self.found.values() if one.number < view.number]
-        summary = self.study.summary(view.model, before)
-        return summary, view_figures(view, summary, why)
+        key = view.number, view.significance is not None
+        if key not in self.shown:
+            before = [one.labels for one in self.found.values() if one.number < view.number]
+            summary = self.study.summary(view.model, before, command=command_line(again=True))
+            self.shown[key] = summary, view_figures(view, summary, self.why)
+        return self.shown[key]
 
 
 def read_parameters(

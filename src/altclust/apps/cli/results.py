@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
@@ -31,12 +31,11 @@ VIEWS = r"alternative(_\d+)?"
 PARAMETERS = ("n_clusters", "n_components", "sigma", "novelty_weight", "subtract_given")
 
 
-def write_results(task: Task, views: Sequence[View], stopped: str = "", why: str | None = None) -> dict[str, Any]:
-    """Write everything, and return the figures.
+Described = tuple[dict[str, Any], dict[str, Any]]  # the summary of a view, and its figures
 
-    stopped says why there are no more views, and why says why these parameters, where the model does not hold the
-    reason.
-    """
+
+def write_results(task: Task, views: Sequence[View], described: Iterable[Described], stopped: str) -> dict[str, Any]:
+    """Write everything, and return the figures; stopped says why there are no more views."""
     study, names = task.study, [view_name(view.number) for view in views]
     columns = {name: view.labels for name, view in zip(names, views, strict=True) if view.in_table}
     new = pd.DataFrame(columns, index=study.X.index)
@@ -47,9 +46,8 @@ def write_results(task: Task, views: Sequence[View], stopped: str = "", why: str
         if model.status_ not in (Status.CONVERGED, Status.CANCELLED):
             told = f"the optimisation stopped before it converged, after {model.n_iter_} rounds; see the verdict."
             say(f"{view_name(view.number)}: {told}", style="yellow")
-    labels, again = [view.labels for view in views], command_line(again=True)
-    summaries = [study.summary(view.model, labels[:i], command=again) for i, view in enumerate(views)]
-    described = [view_figures(view, summary, why) for view, summary in zip(views, summaries, strict=True)]
+    labels = [view.labels for view in views]
+    summaries, of_views = zip(*described, strict=True)
     figures = {
         "altclust": version("altclust"),
         "command": command_line(),
@@ -57,7 +55,7 @@ def write_results(task: Task, views: Sequence[View], stopped: str = "", why: str
         "rows": len(study.X),
         "features": study.X.shape[1],
         "given": [] if study.given is None else list(study.given.columns),
-        "views": described,
+        "views": list(of_views),
         "stopped": stopped,
         "recipe": study.recipe.to_dict(),
     }

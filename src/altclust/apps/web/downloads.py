@@ -46,7 +46,7 @@ def picture(study: Exploration) -> bytes:
     count = len(study.in_table)
     # Not pyplot, whose state all threads share.
     figure = Figure(figsize=(10, 4.4 * count), layout="constrained")
-    for i, (view, axes) in enumerate(zip(study.in_table, figure.subplots(count, 2, squeeze=False), strict=True), 1):
+    for view, axes in zip(study.in_table, figure.subplots(count, 2, squeeze=False), strict=True):
         summary = study.summary(view)
         drawing, given = summary["drawing"], summary["given"]
         points = np.column_stack([drawing["x"], drawing["y"]])
@@ -55,7 +55,7 @@ def picture(study: Exploration) -> bytes:
             scatter(axes[0], points, _shown(drawing["codes"][1], given[0]["legend"]), title, given=True)
         else:
             axes[0].set_axis_off()
-        title = "Alternative" if count == 1 else f"Alternative, view {i}"
+        title = "Alternative" if count == 1 else f"Alternative, view {view.view.number}"
         scatter(axes[1], points, _shown(drawing["codes"][0], summary["legend"]), title)
         for ax in axes:
             ax.set_xlabel("learnt direction 1")

@@ -18,12 +18,12 @@ from altclust.apps.web.exploration import Exploration, ShownView
 from altclust.apps.web.jobs import Job, Pool
 from altclust.apps.web.progress_view import show_aside
 from altclust.apps.web.session import Session
+from altclust.models.views import Views
 from altclust.report.charts import NULL_LABEL, null_chart
 
 WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 ENDS = {WEIGHTS[0]: "quality", WEIGHTS[-1]: "novelty"}
 TONES: dict[str, Any] = {"clear": "green", "first": "green", "chance": "red", "unstable": "red"}  # others are orange
-NOTHING_MORE = "Nothing more that is significant."
 STEPS = {
     "test": "Finds the view again in halves of the rows, tests it in the other halves, and repeats the fit in samples.",
     "search": "Finds clusters that differ from the known ones and from all views so far.",
@@ -63,7 +63,7 @@ def _choose_view(session: Session, study: Exploration) -> None:
         range(len(study.views)),
         default=session.place,
         required=True,
-        format_func=lambda i: f"View {i + 1}" if _may_be_real(study.views[i]) else f":gray[View {i + 1}]",
+        format_func=lambda i: f"View {i + 1}" if study.views[i].view.in_table else f":gray[View {i + 1}]",
         label_visibility="collapsed",
         key=f"view-{study.number}-{session.turn}-{len(study.views)}",
     )
@@ -71,10 +71,6 @@ def _choose_view(session: Session, study: Exploration) -> None:
         session.place = place
         session.clear_chosen()
         st.rerun()
-
-
-def _may_be_real(shown: ShownView) -> bool:
-    return shown.view.is_real or shown.view.significance is None
 
 
 def _say_what_is_next(session: Session, pool: Pool, study: Exploration) -> None:
@@ -88,7 +84,7 @@ def _say_what_is_next(session: Session, pool: Pool, study: Exploration) -> None:
             session.go_on(pool)
             st.rerun()
     else:
-        st.text(f"{number} views: the search ends here." if study.views[-1].view.is_real else NOTHING_MORE)
+        st.text(Views.of(one.view for one in study.views).stopped)
 
 
 def _show_columns(session: Session, study: Exploration, summary: dict[str, Any]) -> None:

@@ -87,7 +87,7 @@ class Session:
             self._start(pool, self.study, Job(task, "fit", long=self.study.large, visitor=self.visitor))
 
     def go_on(self, pool: Pool) -> None:
-        """Test the last view, or search for the next one if it is significant, beside everything else."""
+        """Test the last view, or search for the next one, beside everything else."""
         self.drop_aside()
         if self.study is None or not self.study.to_do:
             return
