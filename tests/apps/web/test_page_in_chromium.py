@@ -134,7 +134,7 @@ def _is_ours(url, server):
 
 
 @pytest.mark.slow
-def test_the_views_are_found_one_after_the_other_and_the_last_is_grey(visit, customers_csv):
+def test_the_views_are_found_one_after_the_other_and_are_grey_if_not_significant(visit, customers_csv):
     page = visit()
     upload(
         page, "customers.csv", customers_csv.read_bytes().replace(b"returns", b"a name that is too long for one line")
@@ -142,7 +142,7 @@ def test_the_views_are_found_one_after_the_other_and_the_last_is_grey(visit, cus
     page.get_by_text("customers.csv: 160 rows, 6 columns.").wait_for()
     choose_clusters(page, 2)
     find(page)
-    page.get_by_text(re.compile(r"View 2: Searching: \d+ of \d+ candidates")).wait_for()
+    page.get_by_text(re.compile(r"View \d: (Preparing|Searching|Comparing|Testing)")).wait_for()
     keep_picture(page, "searching")
     for chart in page.locator(".js-plotly-plot").all():  # no title of an axis is cut off
         frame = chart.bounding_box()
