@@ -44,7 +44,7 @@ def test_ism_on_webkb():
     assert ours["novelty"] < 0.01
     # It ends by its own rule after 170 evaluations, at a stationary point: a converged solver stays there.
     assert (result.status, len(result.steps), sum(result.steps)) == (BY_ITS_RULE, 21, 170)
-    model = KDAC(random_state=0, settings=replace(task.settings, init=result.W)).fit(task.X, task.given)
+    model = KDAC(solver="ism", random_state=0, settings=replace(task.settings, init=result.W)).fit(task.X, task.given)
     assert model.status_ == "converged"
     assert nmi(model.labels_, task.alternative) == pytest.approx(ours["nmi"], abs=0.01)
     assert model.cost_ == pytest.approx(ours["cost"], rel=1e-3)

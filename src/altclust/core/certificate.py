@@ -20,7 +20,7 @@ from .solvers.newton import riemannian_hessian
 
 STATIONARY = 1e-2  # first-order residual up to which second-order conditions are evaluated
 FEW_PRODUCTS = 20  # Hessian products up to which the whole Hessian is computed, and after which Lanczos restarts
-PAIRS = 5e8  # kernel values that all Hessian products may compute, so that the time is bounded
+PAIRS = 3e9  # kernel values that all Hessian products may compute, so that the time is bounded
 FIXED_ONLY = "Not attempted: proofs are about the W problem of an alternation with a Gaussian kernel, U and D fixed."
 FLAT = 1e-6  # relative to Φ's largest eigenvalue; smaller curvature counts as zero
 
