@@ -45,6 +45,11 @@ def find(page):
     page.get_by_text("Testing significance", exact=True).wait_for(state="hidden")
 
 
+def rest(page):
+    """Wait until nothing runs beside the page any more, which would draw it again."""
+    page.get_by_text("Nothing more that is significant: views").wait_for()
+
+
 def both_charts(page):
     # not by a function in the page: its policy forbids to make scripts of strings
     page.locator(".js-plotly-plot .scatterlayer .points path").nth(100).wait_for(state="attached")

@@ -29,12 +29,14 @@ from tests.apps.web.page_steps import (
     colour_by,
     find,
     keep_picture,
+    rest,
     taken,
     upload,
 )
 from tests.browser import chromium, needs_chromium
 
 from altclust.core.metrics import nmi
+from altclust.datasets import views
 
 pytestmark = needs_chromium
 
@@ -150,7 +152,7 @@ def test_the_views_are_found_one_after_the_other_and_are_grey_if_not_significant
         for box in filter(None, titles):  # an empty title has no box
             assert frame["x"] <= box["x"] < box["x"] + box["width"] <= frame["x"] + frame["width"]
             assert frame["y"] <= box["y"] < box["y"] + box["height"] <= frame["y"] + frame["height"]
-    page.get_by_text("Nothing more that is significant: views").wait_for()
+    rest(page)
     tabs = page.get_by_role("radio", name=re.compile(r"View \d"))
     assert tabs.count() >= 2
     assert tabs.first.is_checked()  # the visitor was not moved
@@ -179,6 +181,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     find(page)
     keep_picture(page, "found")
 
+    rest(page)
     brush(page, 0)
     chosen = page.get_by_text(re.compile(r"\d+ rows selected"))
     chosen.wait_for()
@@ -197,7 +200,7 @@ def test_from_upload_to_download(visit, customers, customers_csv):
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"loyal ones \(\d+ rows")).wait_for()
 
-    page.get_by_text("Nothing more that is significant: views").wait_for()
+    rest(page)
     keep_picture(page, "all")
 
     name, content = taken(page, "Table")
@@ -365,6 +368,7 @@ def test_a_narrow_screen_is_enough(visit, customers_csv):
     page.get_by_text("customers.csv: 160 rows").wait_for()
     choose_clusters(page, 2)
     find(page)
+    rest(page)
     brush(page, 1)
     page.get_by_text(re.compile(r"\d+ rows selected")).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
@@ -375,9 +379,10 @@ def test_a_narrow_screen_is_enough(visit, customers_csv):
 
 
 @pytest.mark.slow
-def test_cancel_ends_the_search_and_leaves_the_page_as_it_was(visit, customers_csv):
+def test_cancel_ends_the_search_and_leaves_the_page_as_it_was(visit):
+    data = views(1500, noise_columns=60, random_state=0)  # a search that takes some seconds
     page = visit()
-    upload(page, "customers.csv", customers_csv.read_bytes())
+    upload(page, "large.csv", pd.DataFrame(data.X).assign(segment=data.given).to_csv(index=False).encode())
     page.get_by_role("button", name="Find alternative").click()
     page.get_by_text(re.compile(r"Searching: \d+ of \d+ candidates")).wait_for()
     page.get_by_role("button", name="Cancel").click()
