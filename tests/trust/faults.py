@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -58,7 +59,8 @@ FILES = {
 }
 GENERATED_SETS = """
 import numpy as np
-from altclust.paper import settings
+from altclust.datasets.dataset import Dataset
+from altclust.paper import configs
 
 def generated():
     rng = np.random.default_rng(0)
@@ -66,9 +68,9 @@ def generated():
     X = rng.standard_normal((120, 3))
     X[:, 0] += 5 * given
     X[:, 1] += 5 * hidden
-    return settings.Task("SG", X, given, hidden, 2, 1, 1.0, 0.04)
+    return Dataset("SG", X, {"given": given, "hidden": hidden}, ("a", "b", "c"))
 
-settings.SETS["SG"] = generated
+configs.SETS["SG"] = generated, 2, 1, 1.0, 0.04
 from altclust.__main__ import main
 main()
 """
@@ -412,7 +414,7 @@ def full(name: str, folder: Path, rng: np.random.Generator) -> None:
         assert done.code == 1, (room, done.said)
         assert_sentence(done)
         assert str(place) in done.said, done.said
-        assert "no space is left" in done.said.lower(), done.said
+        assert re.search("no space (is )?left", done.said.lower()), done.said
         assert_whole(place)
         left = {file: content for file, content in visible(out).items() if not file.startswith("cells")}
         if name != "reproduce":  # whose three files are three sentences about rows that are kept one by one
@@ -424,7 +426,7 @@ def too_large(name: str, folder: Path, rng: np.random.Generator) -> None:
     """The same where files may only have so many bytes, which every user can arrange."""
     fill(folder / "out", name)
     process = begin(name, folder)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (2000, 2000))
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
     done = ended(process)
     assert done.code == 1, done.said
     assert_sentence(done)
@@ -674,7 +676,7 @@ def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
     process = start(*ORPHANS[name], "--out", "out", cwd=folder, ALTCLUST_MARK=mark)
     # joblib's processes are watched from their first task on; before it, they end when they have been idle for minutes
     wait_for(lambda: len(family(mark)) >= 2, process)
-    time.sleep(rng.uniform(0.1, 1))
+    time.sleep(rng.uniform(2, 3))
     started = set(family(mark)) - {process.pid}
     assert started, "nothing was started"
     process.kill()
@@ -687,7 +689,7 @@ def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
 
 ORPHANS = {
     "compare": ("compare", "few.csv", "--given", "segment"),
-    "tune": ("tune", "few.csv", "--given", "segment", "--rule", "paper", "--jobs", "2"),
+    "tune": ("tune", "few.csv", "--given", "segment", "--jobs", "2"),
 }
 
 
