@@ -42,9 +42,8 @@ def own_order(X: Array, given: Given) -> OwnOrder:
     unrounded, X = X, _rounded(X)
     levels = [one if one.table is None else replace(one, table=_rounded(one.table)) for one in given.levels]
     given = Given(np.asarray(given.codes), tuple(levels))
-    cells = _mixed(
-        _rounded(unrounded / (np.abs(unrounded).max(initial=0.0) or 1.0)).view(np.uint64)
-    )  # whatever the unit
+    size = np.abs(unrounded).max(initial=0.0) or 1.0  # in another unit the order is the same
+    cells = _mixed(_rounded(unrounded / size).view(np.uint64))
     keys = _mixed(cells.sum(axis=1, dtype=np.uint64))
     for codes, one in zip(given.codes.T, given.levels, strict=True):
         keys = _mixed(keys + _of_given(codes, one, keys))
