@@ -673,10 +673,12 @@ def family(mark: str) -> list[int]:
 def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
     """Kill -9 of the first process alone: those that it started end by themselves."""
     mark = f"{os.getpid()}-{rng.integers(2**31)}"
+    long = pd.DataFrame(rng.standard_normal((400, 60))).assign(segment=rng.integers(0, 2, 400).astype(str))
+    long.to_csv(folder / "long.csv", index=False)
     process = start(*ORPHANS[name], "--out", "out", cwd=folder, ALTCLUST_MARK=mark)
     # joblib's processes are watched from their first task on; before it, they end when they have been idle for minutes
     wait_for(lambda: len(family(mark)) >= 2, process)
-    time.sleep(rng.uniform(2, 3))
+    time.sleep(rng.uniform(4, 5))  # until each has had a task
     started = set(family(mark)) - {process.pid}
     assert started, "nothing was started"
     process.kill()
@@ -689,7 +691,7 @@ def orphans(name: str, folder: Path, rng: np.random.Generator) -> None:
 
 ORPHANS = {
     "compare": ("compare", "few.csv", "--given", "segment"),
-    "tune": ("tune", "few.csv", "--given", "segment", "--jobs", "2"),
+    "tune": ("tune", "long.csv", "--given", "segment", "--jobs", "2"),
 }
 
 
