@@ -36,6 +36,7 @@ EVERY = 20  # fits between two measurements of memory
 AHEAD = re.compile(r"(\d+) searches are first")
 TESTING = "Testing significance"
 REFUSED = "already waiting"
+WARM = 3.0  # seconds until the first long search has started
 WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
 
@@ -146,10 +147,10 @@ class Beside:
     fits: list[Fit]
 
 
-async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
-    """One visitor reruns the page repeatedly while another one searches."""
-    async with visiting(server.url) as looking, visiting(server.url) as searching:
-        reruns: list[float] = []
+async def beside(server: Server, rows: int, searches: int = 6) -> Beside:
+    """One visitor reruns the page repeatedly while others search, one after the other."""
+    reruns, fits = [], []
+    async with visiting(server.url) as looking:
 
         async def look() -> None:
             while True:
@@ -157,29 +158,33 @@ async def beside(server: Server, rows: int, searches: int = 3) -> Beside:
                 await asyncio.sleep(0.2)
 
         task = asyncio.create_task(look())
-        fits = []
         for seed in range(searches):
-            await searching.upload(f"small {seed}.csv", table(rows, seed))
-            fits.append(await find(searching))
+            async with visiting(server.url) as searching:
+                await searching.upload("small.csv", table(rows, seed))
+                fits.append(await find(searching))
         task.cancel()
-        return Beside(reruns, fits)
+    return Beside(reruns, fits)
 
 
-async def long_jobs(server: Server, rows: int, noise: int, longs: int = 1) -> tuple[Beside, Beside, bool]:
-    """Times of others without and with significance tests of wide tables; whether those still ran at the end."""
-    async with visiting(server.url) as first, visiting(server.url) as second:
-        visitors = [first, second][:longs]
-        alone = await beside(server, rows)
-        for visitor in visitors:
-            await visitor.upload("long.csv", table(rows, 1, noise))
-            await find(visitor)  # its view is then tested
-        crowded = await beside(server, rows)
-        running = any(TESTING in visitor.words() for visitor in visitors)
-        for visitor in visitors:
-            if visitor.has("stop-test"):
-                await visitor.press("stop-test")
-                await visitor.until(lambda visitor=visitor: not visitor.has("stop-test"))
-    return alone, crowded, running
+async def long_jobs(server: Server, rows: int, noise: int) -> tuple[Beside, Beside]:
+    """Times of others, without and with a visitor who searches and tests wide tables all the time."""
+
+    async def keep_busy() -> None:
+        while True:
+            async with visiting(server.url) as visitor:
+                await visitor.upload("long.csv", table(rows, 1, noise))
+                await find(visitor)
+                await visitor.until(lambda: visitor.has("stop-aside"))
+                await visitor.until(lambda: not visitor.has("stop-aside"))
+
+    alone = await beside(server, rows)
+    busy = asyncio.create_task(keep_busy())
+    await asyncio.sleep(WARM)
+    crowded = await beside(server, rows)
+    if busy.done():
+        raise AssertionError(f"the visitor with long jobs stopped: {busy.exception()}")
+    busy.cancel()
+    return alone, crowded
 
 
 async def turned_away(server: Server, people: int, rows: int, tabs: bool = False) -> tuple[int, list[str]]:
@@ -218,7 +223,7 @@ async def left_behind(server: Server, rows: int, noise: int) -> float:
         for visitor, columns in ((first, noise), (second, 2)):
             await visitor.upload("table.csv", table(rows, 1, columns))
             await find(visitor)  # its view is then tested
-        await second.until(lambda: second.has("stop-test"))
+        await second.until(lambda: second.has("stop-aside"))
         if TESTING in second.words():
             raise AssertionError(f"two long jobs run at the same time: {second.words()}")
         await first.close()
@@ -245,24 +250,24 @@ def show(*row: object) -> None:
     print(f"{row[0]:<58} {' '.join(str(cell) for cell in row[1:])}", flush=True)
 
 
+def compare(name: str, without: Sequence[float], among: Sequence[float]) -> None:
+    """Medians without and with long jobs of others, their ratio, and the largest value with them."""
+    before, after = median(without), median(among)
+    show(name, f"{before:.2f} {after:.2f} {after / before:.2f}, at most {max(among):.2f}")
+
+
 async def run(users: int, fits: int, rows: int, noise: int) -> None:
     with serving() as server:
         start = time.monotonic()
         show("memory of the idle server", f"{server.memory():.0f} MB")
         if noise:
-            for longs in (1, 2):
-                alone, crowded, running = await long_jobs(server, rows, noise, longs)
-                show(f"{longs} significance test(s), {noise} columns of noise, still running", running)
-                ratio = median(crowded.reruns) / median(alone.reruns)
-                show("  a plain rerun without, with (ms), ratio", f"{1e3 * median(alone.reruns):.0f}",
-                     f"{1e3 * median(crowded.reruns):.0f}", f"{ratio:.2f}")  # fmt: skip
-                for what in ("first", "whole"):
-                    before, after = (median([getattr(fit, what) for fit in one.fits]) for one in (alone, crowded))
-                    name = "click to first message" if what == "first" else "whole search"
-                    show(f"  {name} without, with (s), ratio", f"{before:.2f} {after:.2f} {after / before:.2f}")
-                gaps = [max(fit.gaps, default=0.0) for one in (alone, crowded) for fit in one.fits]
-                show("  longest time between messages without, with (s)",
-                     f"{max(gaps[:3]):.2f} {max(gaps[3:]):.2f}")  # fmt: skip
+            alone, crowded = await long_jobs(server, rows, noise)
+            show(f"another searches and tests tables with {noise} columns of noise: without, with, ratio")
+            compare("  a plain rerun (ms)", *([1e3 * one for one in beside.reruns] for beside in (alone, crowded)))
+            compare("  click to first message (s)", *([fit.first for fit in one.fits] for one in (alone, crowded)))
+            compare("  whole search (s)", *([fit.whole for fit in one.fits] for one in (alone, crowded)))
+            longest = ([max(fit.gaps, default=0.0) for fit in one.fits] for one in (alone, crowded))
+            compare("  longest time between messages (s)", *longest)
         began = time.monotonic()
         seen = await crowd(server, users, fits, rows)
         took = time.monotonic() - began

@@ -362,6 +362,26 @@ def test_callback_sees_every_round_and_can_cancel():
     assert len(model.labels_) == len(X)
 
 
+@pytest.mark.parametrize("last", [1, 2, 8, 20])
+@pytest.mark.parametrize("asked", [{"sigma": 1.0}, {"sigma": 0.05}, {"kernel": "polynomial"}, {"solver": "lbfgs"}])
+def test_a_fit_that_is_cancelled_among_a_few_rows_labels_all(asked, last):
+    X, known, _ = two_views(1600)
+    told = []
+
+    def stop(progress):
+        told.append(progress.done)
+        return len(told) == last
+
+    model = KDAC(2, n_components=2, callback=stop, random_state=0, **{"sigma": MEDIAN, **asked})
+    with warnings.catch_warnings(action="ignore"):
+        model.fit(X, known)
+    assert len(told) <= last
+    assert ("cancelled" in model.status_) == (len(told) == last)
+    assert len(model.labels_) == len(X)
+    assert np.isfinite(model.quality_)
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
 def test_callback_can_cancel_the_search():
     X, known, _ = two_views()
     model = KDAC(2, callback=lambda progress: progress.stage == "search", random_state=0).fit(X, known)

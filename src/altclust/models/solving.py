@@ -145,7 +145,7 @@ class _Starting:
         few = self._part(MOST_EXACT) if self.options.alternating else self
         here, starts = few._starts(few._scaled(problem, self), simple=False)
         problem, result = replace(problem, n_components=here.n_components), few._alternation(here, starts)
-        if few is self or result.status is Status.CANCELLED:
+        if few is self:
             return problem, result
         return problem, extended(problem, self.engine, result, self.settings.rounding, self.rng)
 
@@ -171,8 +171,10 @@ class _Starting:
                 rough = len(floors) > 1 and floor == FLOOR  # few landmarks are enough for compact clusters
                 found.append(few._descent(here, [W for W, _ in starts], floor, steps, rough=rough))
         result = found[few._clearest(here, found)]
+        if options.cancelled:
+            return problem, result if few is self else self._labelled(problem, result)
         rough = result.objective is not None and result.objective.rough
-        if options.cancelled or (few is self and result.status is Status.CONVERGED and not rough):
+        if few is self and result.status is Status.CONVERGED and not rough:
             return problem, result
         if result.objective is None:
             some = self._part(MOST_EXACT)
@@ -181,6 +183,15 @@ class _Starting:
                 return problem, result
             return problem, extended(problem, self.engine, result, self.settings.rounding, self.rng)
         return problem, self._descent(problem, [result.W], result.objective.floor, options.max_iter, anchor)
+
+    def _labelled(self, problem: Problem, found: Result) -> Result:
+        """All rows along the directions of a comparison on a few of them that was cancelled."""
+        found = replace(found, status=Status.CANCELLED)
+        if found.objective is None:
+            return extended(problem, self.engine, found, self.settings.rounding, self.rng)
+        quiet = replace(self, options=replace(self.options, callback=None))
+        here = quiet._descent(problem, [found.W], found.objective.floor, 0, found.objective.anchor)
+        return replace(here, history=found.history, status=found.status)
 
     def _part(self, most: int) -> _Starting:
         """The same on at most so many rows."""
