@@ -34,8 +34,8 @@ from benchmarks.visitor import Visitor
 
 EVERY = 20  # fits between two measurements of memory
 AHEAD = re.compile(r"(\d+) searches are first")
-TESTING = "Testing significance"
-REFUSED = "already waiting"
+TESTING = "Testing significance: "  # followed by how far it is
+REFUSED, FAILED = "already waiting", "Unexpected error"
 WARM = 3.0  # seconds until the first long search has started
 WEIGHTS = ("20", "0.1", "5")  # positions of the slider after a search
 
@@ -127,6 +127,7 @@ async def crowd(server: Server, users: int, fits: int, rows: int, every: int = E
                     fit = await (slide(visitor, WEIGHTS[turn % 4 - 1]) if turn % 4 else find(visitor))
                     if not visitor.has("weight-"):
                         visitor.wrong.append(f"there is no result: {visitor.words()}")
+                    visitor.wrong += [alert.body for alert in visitor.shown("alert") if FAILED in alert.body]
                     seen.fits.append(fit)
                     if len(seen.fits) % every == 0:
                         seen.memory.append(server.memory())
