@@ -133,8 +133,10 @@ def test_cancel_and_wrong_use(rows):
     X, known, _ = rows
     cut = compare(X, known, methods=["Residual", "Orth-1"], n_clusters=2, progress=lambda progress: progress.done == 1)
     assert cut.table["problem"].tolist() == ["", "It was cancelled."]
-    start = time.monotonic()
-    under_way = compare(X, known, methods=["KDAC"], progress=lambda progress: time.monotonic() > start + 1)
+    noise, start = np.random.default_rng(0).standard_normal((3000, 100)), time.monotonic()
+    under_way = compare(
+        noise, np.arange(3000) % 2, methods=["KDAC"], progress=lambda progress: time.monotonic() > start + 1
+    )
     assert under_way.table["problem"].tolist() == ["It was cancelled."]
     with pytest.raises(InputError, match="'magic' is not a method: choose among KDAC"):
         compare(X, known, methods=["magic"])

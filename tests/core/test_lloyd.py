@@ -31,6 +31,15 @@ def test_starts_of_different_tables_do_not_touch_each_other():
         assert inertia == pytest.approx(np.sum((rows - centres[labels]) ** 2))
 
 
+@pytest.mark.parametrize("labels", [None, np.random.default_rng(1).integers(0, 4, (6, 200))], ids=["seeds", "labels"])
+def test_one_table_from_several_starts_is_as_copies_of_it(labels):
+    Z = np.random.default_rng(0).standard_normal((200, 30))
+    one = lloyd(Z, 4, np.random.default_rng(0), labels, starts=6)
+    copies = lloyd(np.stack([Z] * 6), 4, np.random.default_rng(0), labels)
+    for found, expected in zip(one, copies, strict=True):
+        assert np.allclose(found, expected)
+
+
 def test_labels_to_start_from_are_kept_where_they_are_best():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 100)

@@ -14,7 +14,7 @@ from altclust.core.metrics import nmi
 from altclust.core.solvers.grassmann import orthonormal
 from altclust.datasets import views
 from altclust.search.discriminants import alternate_discriminants
-from altclust.search.independent_components import independent_directions, light_tailed, light_tailed_subspace
+from altclust.search.independent_components import LightTails, independent_directions, light_tailed
 from altclust.search.proposals import ALTERNATED, FIXED, SOURCES, Proposal, fit_proposal, numbers_of_clusters, proposals
 from altclust.search.short_fits import Placed, short_fit
 from altclust.search.spec import SearchSpec
@@ -148,7 +148,7 @@ def test_a_subspace_with_light_tails_is_a_minimum_and_avoids_what_is_given():
     data = views(300, ("moons", "rings"), random_state=6)
     rng, known = np.random.default_rng(0), Given.from_codes(data.given).indicators()
     start = orthonormal(np.eye(6)[:, 2:4] + 0.2 * rng.standard_normal((6, 2)))
-    found, tail = light_tailed_subspace(data.X, start, known)
+    found, tail = LightTails(data.X, known).near(start)
     assert np.linalg.svd(found[2:4])[1].min() > 0.9  # the plane of the rings
     for W in (start, orthonormal(found + 0.1 * rng.standard_normal((6, 2)))):
         assert penalised_tail(data.X, W, data.given) > tail
@@ -162,7 +162,7 @@ def test_a_subspace_with_light_tails_is_never_worse_than_the_start():
         X, given = rng.standard_t(3, (400, 6)), rng.integers(0, 2, 400)
         X -= X.mean(axis=0)
         start = orthonormal(rng.standard_normal((6, 2)))
-        tail = light_tailed_subspace(X, start, Given.from_codes(given).indicators())[1]
+        tail = LightTails(X, Given.from_codes(given).indicators()).near(start)[1]
         assert tail <= penalised_tail(X, start, given) + 1e-9
 
 

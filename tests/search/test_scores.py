@@ -136,6 +136,14 @@ def test_what_is_given_or_outliers_never_come_first(spec, data, trials):
     assert table["score"].to_numpy().argsort().tolist() == [0, 1, 2]
 
 
+def test_a_trial_of_thin_shapes_that_repeats_a_wide_one_is_not_chosen(spec, trials):
+    best = trials[rank(spec, trials, 0)["score"].argmax()]
+    thin, outliers = replace(best, source="thin"), replace(best, smallest=0.01)
+    others = [one for one in trials if nmi(one.labels, best.labels) < 0.5][:1]
+    assert (rank(spec, [thin, best], 0)["score"] > 0).tolist() == [False, True]
+    assert (rank(spec, [thin, outliers, *others], 0)["score"] > 0).tolist()[0]
+
+
 def test_contrast_in_one_direction_does_not_depend_on_the_seed():
     rng = np.random.default_rng(0)
     codes = np.arange(200) % 2

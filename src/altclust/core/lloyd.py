@@ -19,53 +19,70 @@ class Partitions(NamedTuple):
     inertia: Array
 
 
-def lloyd(Z: Array, k: int, rng: np.random.Generator, labels: np.ndarray | None = None) -> Partitions:
-    """k-means of each table of rows Z (s, n, q), from labels (s, n) or from seeds that lie far apart.
+def lloyd(
+    Z: Array, k: int, rng: np.random.Generator, labels: np.ndarray | None = None, *, starts: int = 1
+) -> Partitions:
+    """k-means of each table of rows Z (s, n, q), or of one table (n, q) from several starts.
 
-    The seeds are those of Arthur and Vassilvitskii (2007).
+    It starts from labels (s, n) or from seeds that lie far apart (Arthur and Vassilvitskii 2007). A start whose labels
+    have settled is left as it is.
     """
-    centres = _seeds(Z, k, rng) if labels is None else _means(Z, labels, np.zeros((len(Z), k, Z.shape[2])))
+    s, n, q = (starts, *Z.shape) if Z.ndim == 2 else Z.shape
+    lengths = np.broadcast_to(np.sum(Z * Z, axis=-1), (s, n))
+    if labels is None:
+        centres, labels = _seeds(Z, lengths, k, rng), np.full((s, n), -1)
+    else:
+        centres, labels = _means(Z, labels, np.zeros((s, k, q))), labels.copy()
+    inertia, moving = np.zeros(s), np.arange(s)
     for _ in range(ROUNDS):
-        distances = _distances(Z, centres)
-        found = distances.argmin(axis=2)
-        if labels is not None and np.array_equal(found, labels):
+        rows = Z if Z.ndim == 2 or len(moving) == s else Z[moving]
+        distances = np.sum(centres[moving] ** 2, axis=2)[:, :, None] - 2 * _products(rows, centres[moving])
+        found = distances.argmin(axis=1)
+        inertia[moving] = lengths[moving].sum(axis=1) + distances.min(axis=1).sum(axis=1)
+        changed = np.any(found != labels[moving], axis=1)
+        if not changed.any():
             break
-        labels = found
-        centres = _means(Z, labels, centres)
-    inertia = distances.min(axis=2).sum(axis=1) + np.einsum("snq,snq->s", Z, Z)
-    return Partitions(found, centres, inertia)
-
-
-def _means(Z: Array, labels: np.ndarray, before: Array) -> Array:
-    """The mean of each cluster, shape (s, k, q); an empty one keeps its centre."""
-    member = (labels[:, :, None] == np.arange(before.shape[1])).astype(Z.dtype)
-    sizes = member.sum(axis=1)[:, :, None]
-    return np.where(sizes > 0, member.transpose(0, 2, 1) @ Z / np.maximum(sizes, 1), before)
+        labels[moving] = found
+        moving = moving[changed]
+        rows = rows if Z.ndim == 2 or changed.all() else rows[changed]
+        centres[moving] = _means(rows, labels[moving], centres[moving])
+    return Partitions(labels, centres, inertia)
 
 
 def best_lloyd(Z: Array, k: int, rng: np.random.Generator, starts: int) -> tuple[np.ndarray, Array]:
     """Labels and centres of the best of a few starts on the same rows, shape (n, q)."""
-    found = lloyd(np.broadcast_to(Z, (starts, *Z.shape)), k, rng)
+    found = lloyd(Z, k, rng, starts=starts)
     best = int(np.argmin(found.inertia))
     return found.labels[best], found.centres[best]
 
 
-def _distances(Z: Array, centres: Array) -> Array:
-    """Squared distances, shape (s, n, k), up to the squared lengths of the rows."""
-    return np.sum(centres**2, axis=2)[:, None, :] - 2 * (Z @ centres.transpose(0, 2, 1))
+def _products(Z: Array, vectors: Array) -> Array:
+    """Inner products of the rows of each table with its vectors (s, k, q), shape (s, k, n)."""
+    if Z.ndim == 3:
+        return vectors @ Z.transpose(0, 2, 1)
+    s, k, q = vectors.shape
+    return (vectors.reshape(s * k, q) @ Z.T).reshape(s, k, -1)
 
 
-def _seeds(Z: Array, k: int, rng: np.random.Generator) -> Array:
+def _means(Z: Array, labels: np.ndarray, before: Array) -> Array:
+    """The mean of each cluster, shape (s, k, q); an empty one keeps its centre."""
+    s, k, q = before.shape
+    member = (labels[:, None, :] == np.arange(k)[:, None]).astype(Z.dtype)
+    sizes = member.sum(axis=2)[:, :, None]
+    sums = member @ Z if Z.ndim == 3 else (member.reshape(s * k, -1) @ Z).reshape(s, k, q)
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), before)
+
+
+def _seeds(Z: Array, lengths: Array, k: int, rng: np.random.Generator) -> Array:
     """Centres among the rows; of a few candidates, drawn by their squared distance, the one that helps most is next."""
-    s, n, _ = Z.shape
+    s, n = lengths.shape
     tries, each = 2 + int(np.log(k)), np.arange(s)
-    lengths = np.einsum("snq,snq->sn", Z, Z)
     chosen = rng.integers(n, size=(s, 1))
     near = np.full((s, n), np.inf)
     centres = []
     for c in range(k):
-        rows = Z[each[:, None], chosen]
-        away = lengths[:, None, :] - 2 * (rows @ Z.transpose(0, 2, 1)) + np.sum(rows**2, axis=2)[:, :, None]
+        rows = Z[chosen] if Z.ndim == 2 else Z[each[:, None], chosen]
+        away = lengths[:, None, :] - 2 * _products(Z, rows) + np.sum(rows**2, axis=2)[:, :, None]
         left = np.minimum(near[:, None, :], np.maximum(away, 0))
         best = left.sum(axis=2).argmin(axis=1)
         near = left[each, best]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, solve_triangular, svd
 
 from ..base.backend import Array
 from ..core.lloyd import best_lloyd, lloyd
@@ -25,15 +25,13 @@ def discriminant_directions(X: Array, labels: np.ndarray, k: int, scatter: Array
     """
     n, d = X.shape
     member = one_hot(labels, k)
-    sizes = np.maximum(member.sum(axis=0), 1)
-    between = member.T @ X / np.sqrt(n * sizes)[:, None]
-    between = between.T @ between
+    means = (member.T @ X / np.sqrt(n * np.maximum(member.sum(axis=0), 1))[:, None]).T
     scatter = X.T @ X / n if scatter is None else scatter
-    S = scatter - between
+    S = scatter - means @ means.T
     level = max(np.trace(S), ROUNDING * np.trace(scatter)) / d or 1.0  # if equal rows are clusters, nothing is left
-    S = (1 - SHRINKAGE) * S + SHRINKAGE * level * np.eye(d)
-    q = max(1, min(k - 1, d))
-    return eigh(between, S, subset_by_index=(d - q, d - 1))[1][:, ::-1]
+    root = cholesky((1 - SHRINKAGE) * S + SHRINKAGE * level * np.eye(d), lower=True)
+    towards = svd(solve_triangular(root, means, lower=True), full_matrices=False)[0]
+    return solve_triangular(root, towards[:, : max(1, min(k - 1, d))], lower=True, trans="T")
 
 
 def alternate_discriminants(X: Array, k: int, rng: np.random.Generator, tails: Array | None = None) -> Array:
@@ -68,10 +66,10 @@ def _first_clusters(X: Array, k: int, rng: np.random.Generator, tails: Array | N
 
     A small cluster has no light tails, so that the clearest component may be any of them.
     """
-    drawn = lloyd(np.broadcast_to(X, (DRAWN, *X.shape)), k, rng)
+    drawn = lloyd(X, k, rng, starts=DRAWN)
     found = [drawn.labels[np.argsort(drawn.inertia)[:2]], _joined(X, k, rng)[None]]
     if tails is not None and tails.shape[1]:
-        found += [lloyd(tails[None, :, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
+        found += [lloyd(tails[:, : max(2, q)], k, rng).labels for q in (k - 1, 2 * k - 2)]
         single = lloyd(tails.T[:, :, None], k, rng).labels
         gains = [mixture(tails[:, [j]], codes) for j, codes in enumerate(single)]
         found.append(single[[int(np.argmax(gains))]])

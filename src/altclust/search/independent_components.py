@@ -6,6 +6,7 @@ import numpy as np
 
 from ..base.backend import Array
 from ..base.given import Given
+from ..core.linalg.eigen import lapack_subset
 from ..core.solvers.grassmann import orthonormal
 from .discriminants import ROUNDING
 from .heuristics import ROWS_EACH
@@ -57,15 +58,15 @@ def independent_directions(X: Array, given: Given, q: int, rng: np.random.Genera
     Blobs, moons and rings of similar sizes all have lighter tails than a Gaussian along every axis of their plane,
     which shows in the fourth moment, however many noise columns there are; heavy tails come from single rows. FastICA
     may stop early, so the best of a few starts is used. It finds one direction of a view after the other, and the
-    second one of a ring badly; `light_tailed_subspace` then moves all together. If there are too many columns for the
-    number of rows, it starts from the leading principal directions only.
+    second one of a ring badly; `LightTails` then moves all together. If there are too many columns for the number of
+    rows, it starts from the leading principal directions only.
 
     Returns an orthonormal array of shape (d, q); fewer columns if the rows vary in fewer directions.
     """
     X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
     explained = given.indicators()
-    best = np.inf
+    light, best = LightTails(X, explained), np.inf
     W: Array = np.eye(d, q)
     for directions in unmixing(X, max(q, n // ROWS_EACH), rng):
         sources = X @ directions
@@ -73,52 +74,54 @@ def independent_directions(X: Array, given: Given, q: int, rng: np.random.Genera
         tails = np.mean(sources**4, axis=0) / power**2
         known = np.sum((explained.T @ sources) ** 2, axis=0) / (n * power)
         chosen = _of_one_view(sources, np.argsort(tails + 2 * NEW * known, kind="stable"), q)
-        moved, tail = light_tailed_subspace(X, directions[:, chosen], explained)
+        moved, tail = light.near(directions[:, chosen])
         if tail < best:
             best, W = tail, moved
     return W
 
 
-def light_tailed_subspace(X: Array, W: Array, explained: Array) -> tuple[Array, float]:
-    """Directions near W in which whitened rows have the lightest tails together, and tell little of what is given.
+class LightTails:
+    """Subspaces in which whitened rows have light tails together, and tell little of what is given.
 
-    The lowest value that is found of E‖Vᵀz‖⁴, V orthonormal, Mardia's kurtosis of the rows z in a subspace, plus a
-    penalty: `NEW` times twice what the given clusters explain there of z and of zzᵀ. Each step takes the smallest
-    eigenvectors of the slope, without the part 2VVᵀ that a Gaussian has as well; it need not be a descent.
+    What is made small is E‖Vᵀz‖⁴, V orthonormal, Mardia's kurtosis of the rows z in a subspace, plus a penalty: `NEW`
+    times twice what the given clusters explain there of z and of zzᵀ.
 
     Parameters
     ----------
     X : array, shape (n, d)
         Centred rows.
-    W : array, shape (d, q)
     explained : array, shape (n, c)
         Columns of what is given, see `altclust.base.given.Given`.
-
-    Returns
-    -------
-    W : array, shape (d, q)
-        Orthonormal.
-    tail : float
-        The value, at most that of the start.
     """
-    n, q = len(X), W.shape[1]
-    values, axes = np.linalg.eigh(X.T @ X / n)
-    varied = values > ROUNDING * values[-1]
-    whiten = axes[:, varied] / np.sqrt(values[varied])
-    Z, V = X @ whiten, orthonormal((axes[:, varied] * np.sqrt(values[varied])).T @ W)
-    scaled = explained.T[:, :, None] / np.sqrt(n) * Z
-    means, moments = scaled.sum(axis=1), Z.T @ scaled  # of what is given: clusters differ in place, rings in spread
-    penalty = NEW * (means.T @ means + np.sum(moments @ moments, axis=0))
-    best, lowest = V, np.inf
-    for _ in range(MOST_STEPS):
-        lengths = np.sum((Z @ V) ** 2, axis=1)
-        tail = np.mean(lengths**2) + 2 * np.trace(V.T @ penalty @ V)
-        if tail < lowest:
-            best, lowest = V, tail
-        before, V = V, np.linalg.eigh((Z * lengths[:, None]).T @ Z / n - 2 * V @ V.T + penalty)[1][:, :q]
-        if q - np.sum((before.T @ V) ** 2) < STEADY**2:
-            break
-    return orthonormal(whiten @ best), float(lowest)
+
+    def __init__(self, X: Array, explained: Array) -> None:
+        n = len(X)
+        values, axes = np.linalg.eigh(X.T @ X / n)
+        varied = values > ROUNDING * values[-1]
+        self.whiten, self.colour = axes[:, varied] / np.sqrt(values[varied]), axes[:, varied] * np.sqrt(values[varied])
+        self.Z = X @ self.whiten
+        scaled = explained.T[:, :, None] / np.sqrt(n) * self.Z
+        means, moments = scaled.sum(axis=1), self.Z.T @ scaled  # clusters differ in place, rings in spread
+        self.penalty = NEW * (means.T @ means + np.sum(moments @ moments, axis=0))
+
+    def near(self, W: Array) -> tuple[Array, float]:
+        """Orthonormal directions near W, shape (d, q), and their value, at most that of W.
+
+        Each step takes the smallest eigenvectors of the slope, without the part 2VVᵀ that a Gaussian has as well; it
+        need not be a descent.
+        """
+        Z, V, q = self.Z, orthonormal(self.colour.T @ W), W.shape[1]
+        best, lowest = V, np.inf
+        for _ in range(MOST_STEPS if V.size else 0):
+            lengths = np.sum((Z @ V) ** 2, axis=1)
+            tail = np.mean(lengths**2) + 2 * np.trace(V.T @ self.penalty @ V)
+            if tail < lowest:
+                best, lowest = V, tail
+            slope = (Z * lengths[:, None]).T @ Z / len(Z) - 2 * V @ V.T + self.penalty
+            before, V = V, lapack_subset(slope, 0, V.shape[1] - 1)[1]
+            if q - np.sum((before.T @ V) ** 2) < STEADY**2:
+                break
+        return orthonormal(self.whiten @ best), float(lowest)
 
 
 def _of_one_view(sources: Array, order: np.ndarray, q: int) -> list[int]:

@@ -63,7 +63,9 @@ class Marginal:
             found = np.empty_like(normal)
             np.put_along_axis(found, np.argsort(normal, axis=1), self.quantiles[None], axis=1)
             return found
-        found = np.interp(ndtr(normal), np.linspace(0, 1, len(self.quantiles)), self.quantiles)
+        places = (len(self.quantiles) - 1) * ndtr(normal)
+        below = np.minimum(places.astype(int), len(self.quantiles) - 2)
+        found = self.quantiles[below] + (places - below) * np.diff(self.quantiles)[below]
         if self.lattice is None:
             return found
         middles = (self.lattice[1:] + self.lattice[:-1]) / 2
