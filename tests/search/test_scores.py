@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from altclust import Settings
@@ -14,7 +15,7 @@ from altclust.search.mixture import mixture
 from altclust.search.proposals import Proposal, fit_proposal
 from altclust.search.scores import Contrast, scores
 from altclust.search.screening import screen, standing_out
-from altclust.search.selection import rank
+from altclust.search.selection import rank, smoothest
 from altclust.search.spec import SearchSpec
 
 
@@ -136,12 +137,20 @@ def test_what_is_given_or_outliers_never_come_first(spec, data, trials):
     assert table["score"].to_numpy().argsort().tolist() == [0, 1, 2]
 
 
-def test_a_trial_of_thin_shapes_that_repeats_a_wide_one_is_not_chosen(spec, trials):
-    best = trials[rank(spec, trials, 0)["score"].argmax()]
-    thin, outliers = replace(best, source="thin"), replace(best, smallest=0.01)
-    others = [one for one in trials if nmi(one.labels, best.labels) < 0.5][:1]
-    assert (rank(spec, [thin, best], 0)["score"] > 0).tolist() == [False, True]
-    assert (rank(spec, [thin, outliers, *others], 0)["score"] > 0).tolist()[0]
+def test_a_trial_of_thin_shapes_gives_way_to_the_same_clusters_of_a_wide_kernel(spec, trials):
+    best, labels = trials[0], np.repeat([0, 1], 60)
+
+    def chosen(*others, source="thin"):
+        found = [replace(best, source=source, labels=labels), *others]
+        table = pd.DataFrame({"score": [5.0, 4.0, 3.0, -1000.0][: len(found)]})
+        return smoothest(found, table, 0)
+
+    almost, other = replace(best, labels=np.roll(labels, 1)), replace(best, labels=np.arange(120) % 2)
+    finer = replace(best, labels=labels + (np.arange(120) > 115), settings=replace(best.settings, n_clusters=3))
+    assert chosen(other, almost) == 2
+    assert chosen(other, almost, source="residual") == 0
+    assert chosen(other, finer) == chosen(replace(almost, source="thin")) == 0
+    assert chosen(other, other, almost) == 0  # outliers
 
 
 def test_contrast_in_one_direction_does_not_depend_on_the_seed():

@@ -25,17 +25,17 @@ def lloyd(
     """k-means of each table of rows Z (s, n, q), or of one table (n, q) from several starts.
 
     It starts from labels (s, n) or from seeds that lie far apart (Arthur and Vassilvitskii 2007). A start whose labels
-    have settled is left as it is.
+    have settled is left as it is. `starts` counts where there is one table and no labels.
     """
-    s, n, q = (starts, *Z.shape) if Z.ndim == 2 else Z.shape
+    s = len(Z) if Z.ndim == 3 else starts if labels is None else len(labels)
+    n, q = Z.shape[-2:]
     lengths = np.broadcast_to(np.sum(Z * Z, axis=-1), (s, n))
     if labels is None:
         centres, labels = _seeds(Z, lengths, k, rng), np.full((s, n), -1)
     else:
-        centres, labels = _means(Z, labels, np.zeros((s, k, q))), labels.copy()
-    inertia, moving = np.zeros(s), np.arange(s)
+        centres, labels = _means(Z, labels, np.zeros((s, k, q))), labels.astype(np.intp)
+    inertia, moving, rows = np.zeros(s), np.arange(s), Z
     for _ in range(ROUNDS):
-        rows = Z if Z.ndim == 2 or len(moving) == s else Z[moving]
         distances = np.sum(centres[moving] ** 2, axis=2)[:, :, None] - 2 * _products(rows, centres[moving])
         found = distances.argmin(axis=1)
         inertia[moving] = lengths[moving].sum(axis=1) + distances.min(axis=1).sum(axis=1)
@@ -44,7 +44,8 @@ def lloyd(
             break
         labels[moving] = found
         moving = moving[changed]
-        rows = rows if Z.ndim == 2 or changed.all() else rows[changed]
+        if Z.ndim == 3 and not changed.all():
+            rows = rows[changed]
         centres[moving] = _means(rows, labels[moving], centres[moving])
     return Partitions(labels, centres, inertia)
 

@@ -172,7 +172,8 @@ class _Starting:
                 found.append(few._descent(here, [W for W, _ in starts], floor, steps, rough=rough))
         result = found[few._clearest(here, found)]
         if options.cancelled:
-            return problem, result if few is self else self._labelled(problem, result)
+            ended = replace(result, status=Status.CANCELLED)
+            return problem, ended if few is self else self._labelled(problem, ended)
         rough = result.objective is not None and result.objective.rough
         if few is self and result.status is Status.CONVERGED and not rough:
             return problem, result
@@ -186,7 +187,6 @@ class _Starting:
 
     def _labelled(self, problem: Problem, found: Result) -> Result:
         """All rows along the directions of a comparison on a few of them that was cancelled."""
-        found = replace(found, status=Status.CANCELLED)
         if found.objective is None:
             return extended(problem, self.engine, found, self.settings.rounding, self.rng)
         quiet = replace(self, options=replace(self.options, callback=None))

@@ -61,7 +61,7 @@ def independent_directions(X: Array, given: Given, q: int, rng: np.random.Genera
     second one of a ring badly; `LightTails` then moves all together. If there are too many columns for the number of
     rows, it starts from the leading principal directions only.
 
-    Returns an orthonormal array of shape (d, q); fewer columns if the rows vary in fewer directions.
+    Returns an orthonormal array of shape (d, q); fewer columns if the rows vary in fewer directions, unless in none.
     """
     X = np.ascontiguousarray(X)  # the rounding, and so the result, depends on the memory order
     n, d = X.shape
@@ -86,6 +86,8 @@ class LightTails:
     What is made small is E‖Vᵀz‖⁴, V orthonormal, Mardia's kurtosis of the rows z in a subspace, plus a penalty: `NEW`
     times twice what the given clusters explain there of z and of zzᵀ.
 
+    `Z` are the whitened rows, X @ `whiten`, and `colour` undoes the whitening of directions.
+
     Parameters
     ----------
     X : array, shape (n, d)
@@ -101,7 +103,8 @@ class LightTails:
         self.whiten, self.colour = axes[:, varied] / np.sqrt(values[varied]), axes[:, varied] * np.sqrt(values[varied])
         self.Z = X @ self.whiten
         scaled = explained.T[:, :, None] / np.sqrt(n) * self.Z
-        means, moments = scaled.sum(axis=1), self.Z.T @ scaled  # clusters differ in place, rings in spread
+        # of what is given: clusters differ in place, rings in spread
+        means, moments = scaled.sum(axis=1), self.Z.T @ scaled
         self.penalty = NEW * (means.T @ means + np.sum(moments @ moments, axis=0))
 
     def near(self, W: Array) -> tuple[Array, float]:
@@ -110,15 +113,15 @@ class LightTails:
         Each step takes the smallest eigenvectors of the slope, without the part 2VVᵀ that a Gaussian has as well; it
         need not be a descent.
         """
-        Z, V, q = self.Z, orthonormal(self.colour.T @ W), W.shape[1]
-        best, lowest = V, np.inf
+        Z, V = self.Z, orthonormal(self.colour.T @ W)
+        q, best, lowest = V.shape[1], V, np.inf
         for _ in range(MOST_STEPS if V.size else 0):
             lengths = np.sum((Z @ V) ** 2, axis=1)
             tail = np.mean(lengths**2) + 2 * np.trace(V.T @ self.penalty @ V)
             if tail < lowest:
                 best, lowest = V, tail
             slope = (Z * lengths[:, None]).T @ Z / len(Z) - 2 * V @ V.T + self.penalty
-            before, V = V, lapack_subset(slope, 0, V.shape[1] - 1)[1]
+            before, V = V, lapack_subset(slope, 0, q - 1)[1]
             if q - np.sum((before.T @ V) ** 2) < STEADY**2:
                 break
         return orthonormal(self.whiten @ best), float(lowest)

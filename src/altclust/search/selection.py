@@ -19,11 +19,11 @@ from .proposals import SOURCES
 from .scores import scores
 from .spec import SearchSpec
 from .trials import Trial
-from .verdict import STABLE
 
 TERMS = ("again", "clear", "mixture", "evenness")  # of the score
 OUTLIERS = 0.06  # share of a cluster of equal size, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
+SAME = 0.85  # NMI from which two trials with equally many clusters have the same ones
 KEPT = 0.25  # what full agreement with what is to be kept adds to the score, for each of its rows
 
 
@@ -46,26 +46,11 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
     resembling = table["overlap"] > ALTERNATIVE
     outliers = table["smallest"] < fewest(table["n_clusters"])
     table["score"] = sum(table[name] for name in TERMS if name != "again")
-    repeats = _repeats(trials, ~(outliers | resembling).to_numpy())
-    table["score"] -= REJECTED * (outliers | resembling | repeats) + REJECTED * resembling
+    table["score"] -= REJECTED * (outliers | resembling) + REJECTED * resembling
     if spec.keep is not None:
         table["kept"] = agreements(spec, trials, rng)
         table["score"] += KEPT * len(spec.keep.rows) * table["kept"].clip(lower=0) ** 2
     return table
-
-
-def _repeats(trials: list[Trial], usable: np.ndarray) -> np.ndarray:
-    """Which trials of thin shapes, with a narrow kernel, have the clusters of a usable trial with a wide kernel.
-
-    The directions and borders of the wide one are then less noisy, and its fit takes less time.
-    """
-    thin = [one.source in SOURCES and SOURCES[one.source].thin for one in trials]
-    wide = [one.labels for one, narrow, fine in zip(trials, thin, usable, strict=True) if fine and not narrow]
-    same = (
-        narrow and any(nmi(one.labels, labels) >= STABLE for labels in wide)
-        for one, narrow in zip(trials, thin, strict=True)
-    )
-    return np.array(list(same))
 
 
 def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
@@ -81,6 +66,25 @@ def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
             return table.assign(again=again, score=score)
         again[i] = found_again(spec, trials[i], seed)
         score[i] += again[i]
+
+
+def smoothest(trials: list[Trial], table: pd.DataFrame, place: int) -> int:
+    """The place of a trial; for thin shapes, that of the best trial with a wide kernel and the same clusters, if any.
+
+    The directions and borders of the wide one are less noisy, and its fit takes less time.
+    """
+    if not _is_thin(trials[place]):
+        return place
+    for i in np.argsort(-table["score"].to_numpy(), kind="stable"):
+        one, usable = trials[i], table["score"][i] > -REJECTED / 2
+        same = one.n_clusters == trials[place].n_clusters and nmi(one.labels, trials[place].labels) >= SAME
+        if usable and same and not _is_thin(one):
+            return int(i)
+    return place
+
+
+def _is_thin(trial: Trial) -> bool:
+    return trial.source in SOURCES and SOURCES[trial.source].thin
 
 
 def fewest(n_clusters: Any) -> Any:

@@ -27,7 +27,7 @@ from .heuristics import check_outliers
 from .obvious import Obvious, as_they_were, column_name, few_valued, reproduced_by
 from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
-from .selection import explain_ranking, rank
+from .selection import explain_ranking, rank, smoothest
 from .settings import Settings
 from .spec import SearchSpec, searched_rows
 from .trials import Trial
@@ -192,6 +192,7 @@ def search_parameters(
         trials = _trials(spec, found, seed, n_jobs, callback)
         table = rank(spec, trials, seed)
         first = int(table["score"].argmax()) if fixed.n_clusters else factor(spec, trials, table, seed)
+        first = smoothest(trials, table, first)
     told = aside
     if not fixed.keep_obvious:
         few = few_valued(X[rows], names, None if originals is None else originals.iloc[rows], aside)
