@@ -11,6 +11,10 @@ MOST = GuardOptions()
 PUT = "/_stcore/upload_file/ada/x"
 
 
+async def no_body():
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
 def answer(kept=None, addresses=False, path="/", method="GET", kind="http", **told):
     """The status with which a guard answers; 200 is what lies behind it."""
 
@@ -25,7 +29,7 @@ def answer(kept=None, addresses=False, path="/", method="GET", kind="http", **to
 
     named = {"host": "localhost:80"} | {name.replace("_", "-"): value for name, value in told.items()}
     lines = [(name.encode(), value.encode("utf-8")) for name, value in named.items()]
-    asyncio.run(guard({"type": kind, "path": path, "method": method, "headers": lines}, None, send))
+    asyncio.run(guard({"type": kind, "path": path, "method": method, "headers": lines}, no_body, send))
     return sent[0].get("status", sent[0].get("code"))
 
 
@@ -85,7 +89,7 @@ def test_uploads_are_bounded():
     assert put(1, full) == 200
 
 
-def put(guard, path, receive=None):
+def put(guard, path, receive=no_body):
     """An upload of a whole megabyte, as a task; its answer is the status, or None if it ended without one."""
     lines = [(b"host", b"localhost"), (b"content-length", str(MEGABYTE).encode())]
 
@@ -159,8 +163,25 @@ def test_a_foreign_name_is_told_the_remedy():
         sent.append(message)
 
     guard = Guard(None, ["localhost"], False, upload_limit=1, files=dict)
-    asyncio.run(guard({"type": "http", "path": "/", "method": "GET", "headers": [(b"host", b"me")]}, None, send))
-    assert b"start it with --name" in sent[-1]["body"]
+    asyncio.run(guard({"type": "http", "path": "/", "method": "GET", "headers": [(b"host", b"me")]}, no_body, send))
+    assert b"start it with --name" in sent[1]["body"]
+
+
+def test_the_rest_of_a_refused_upload_is_read_after_the_answer_and_before_the_end():
+    """A connection that is closed with unread bytes is reset, and its sender sees no answer."""
+    happened = []
+
+    async def receive():
+        happened.append("read")
+        return {"type": "http.request", "body": b"x", "more_body": happened.count("read") < 3}
+
+    async def send(message):
+        happened.append("ended" if not message.get("more_body") and "body" in message else message["type"])
+
+    lines = [(b"host", b"localhost")]  # without its length
+    guard = Guard(None, ["localhost"], False, upload_limit=1, files=dict)
+    asyncio.run(guard({"type": "http", "path": PUT, "method": "PUT", "headers": lines}, receive, send))
+    assert happened == ["http.response.start", "http.response.body", *["read"] * 3, "ended"]
 
 
 def test_tabs_are_bounded():

@@ -12,6 +12,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable, Collection, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -38,6 +39,7 @@ class GuardOptions:
     visitors: int = 10  # uploads of full size that are kept at a time
     tabs: int = 100  # tabs open at a time: each may hold a table in memory
     stalled: float = 60.0  # seconds without a byte, after which an upload is given up
+    ignored: float = 2.0  # seconds during which the rest of a refused upload is read and thrown away
 
 
 class Guard:
@@ -91,9 +93,27 @@ class Guard:
         except HTTPException as refusal:
             if tab:
                 return await WebSocketClose(1008)(scope, receive, send)
-            # The rest of an upload is not read, so the connection cannot be used again.
-            more = headers() | {"connection": "close"}
-            await PlainTextResponse(refusal.detail, refusal.status_code, more)(scope, receive, send)
+            await self._refuse(refusal, scope, receive, send)
+
+    async def _refuse(self, refusal: HTTPException, scope: Scope, receive: Any, send: Any) -> None:
+        """Say why, and close the connection, because most of an upload is not read.
+
+        The sender gets the answer only if a moment passes before that: to close a connection that has unread bytes is
+        to reset it.
+        """
+
+        async def sending(message: Scope) -> None:
+            if message["type"] == "http.response.body":
+                await send(message | {"more_body": True})
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self._most.ignored):
+                        while (await receive()).get("more_body"):
+                            pass
+                message = message | {"body": b""}
+            await send(message)
+
+        more = headers() | {"connection": "close"}
+        await PlainTextResponse(refusal.detail, refusal.status_code, more)(scope, receive, sending)
 
     async def _take(self, scope: Scope, receive: Any, send: Any, told: Headers) -> None:
         """Accept an upload, unless it is too large; one that stalls is ended."""
