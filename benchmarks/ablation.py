@@ -25,7 +25,7 @@ from altclust import tune
 from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.search import tuning
-from altclust.search.halves import found_again
+from altclust.search.halves import Halves
 from altclust.search.proposals import SOURCES
 from altclust.search.selection import REJECTED, TERMS, fewest
 from altclust.search.verdict import SAME_VIEW
@@ -59,9 +59,9 @@ def searched(group: str, task: tasks.Task) -> list[pd.DataFrame]:
             with patch.object(tuning, "rank", side_effect=tuning.rank) as ranked:
                 result = tune(task.X, task.given, n_clusters=k)
             spec, trials, seed = ranked.call_args.args
-            truth = task.truth[result.rows]
+            truth, halves = task.truth[result.rows], Halves(spec, seed)
             table = result.table.assign(
-                again=[found_again(spec, trial, seed) for trial in trials],
+                again=[halves.found_again(trial) for trial in trials],
                 nmi=[nmi(trial.labels, truth) for trial in trials],
             )
             found.append(

@@ -10,7 +10,7 @@ from altclust import Settings
 from altclust.base.given import Given
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
-from altclust.search.halves import found_again
+from altclust.search.halves import Halves
 from altclust.search.mixture import mixture
 from altclust.search.proposals import Proposal, fit_proposal
 from altclust.search.scores import Contrast, scores
@@ -84,7 +84,7 @@ def test_gaps_between_rounded_values_are_not_found_again():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.round(rng.standard_normal(300), 1), rng.standard_normal((300, 3))])
     spec = SearchSpec(X - X.mean(axis=0), Given.nothing(300))
-    assert found_again(spec, fit_proposal(spec, Proposal("thin", 2), 0), 0) < 0.3
+    assert Halves(spec, 0).found_again(fit_proposal(spec, Proposal("thin", 2), 0)) < 0.3
 
 
 def test_a_mixture_does_not_depend_on_the_size_of_other_directions():
@@ -120,12 +120,12 @@ def test_the_highest_score_is_the_hidden_clustering(spec, data, trials):
 
 
 def test_halves_are_searched_only_for_trials_that_may_be_the_best(spec, trials):
-    table = rank(spec, trials, 0)
+    table, halves = rank(spec, trials, 0), Halves(spec, 0)
     known, best = table["again"].notna(), table["score"].max()
     assert known[table["score"].argmax()]
     assert not known.all()
     assert (table.loc[~known, "score"] + 1 <= best).all()
-    everything = table["score"] + np.where(known, 0, [found_again(spec, one, 0) for one in trials])
+    everything = table["score"] + np.where(known, 0, [halves.found_again(one) for one in trials])
     assert everything.argmax() == table["score"].argmax()
 
 
@@ -170,11 +170,11 @@ def test_small_clusters_among_many_are_no_outliers(spec, trials):
 
 def test_clusters_are_found_again_and_a_cut_through_a_cloud_is_not(spec, data, trials):
     best = trials[rank(spec, trials, 0)["score"].argmax()]
-    assert found_again(spec, best, 0) > 0.9
+    assert Halves(spec, 0).found_again(best) > 0.9
     cloud = SearchSpec(np.random.default_rng(1).standard_normal((120, 6)), Given.from_codes(data.given))
     trial = fit_proposal(cloud, Proposal("residual", 3), 0)
-    assert found_again(cloud, trial, 0) < 0.6
-    assert found_again(replace(cloud, X=cloud.X[:30], given=cloud.given.take(slice(30))), trial, 0) == 0
+    assert Halves(cloud, 0).found_again(trial) < 0.6
+    assert Halves(cloud.take(np.arange(30)), 0).found_again(trial) == 0
 
 
 def test_a_few_columns_among_hundreds_stand_out():

@@ -29,22 +29,28 @@ def split(cells: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return half
 
 
-def found_again(spec: SearchSpec, trial: Trial, seed: int) -> float:
-    """The mean NMI of a trial with what its source finds in each half of the rows, carried to the other half.
+class Halves:
+    """The halves of the rows of a search, in which its trials are sought again."""
 
-    It is 0 if the rows are too few for halves.
-    """
-    if len(spec.X) / 2 < max(ROWS_EACH, 2 * trial.n_clusters):
-        return 0.0
-    half = split(cells_of(spec), np.random.default_rng(seed))
+    def __init__(self, spec: SearchSpec, seed: int) -> None:
+        half = split(cells_of(spec), np.random.default_rng(seed))
+        self.spec, self.seed = spec, seed
+        self.parts = [(some, spec.take(np.flatnonzero(some))) for some in (half, ~half)]
 
-    def agreement(some: np.ndarray) -> float:
-        again = fit_proposal(spec.take(np.flatnonzero(some)), Proposal(trial.source, trial.n_clusters), seed)
-        rows = shown(spec, again)
+    def found_again(self, trial: Trial) -> float:
+        """The mean NMI of a trial with what its source finds in each half of the rows, carried to the other half.
+
+        It is 0 if the rows are too few for halves.
+        """
+        if len(self.spec.X) / 2 < max(ROWS_EACH, 2 * trial.n_clusters):
+            return 0.0
+        return float(np.mean([self._agreement(trial, some, part) for some, part in self.parts]))
+
+    def _agreement(self, trial: Trial, some: np.ndarray, part: SearchSpec) -> float:
+        again = fit_proposal(part, Proposal(trial.source, trial.n_clusters), self.seed)
+        rows = shown(self.spec, again)
         carried = Carried(again, rows[some]).labels(rows[~some])
         return float(nmi_matrix([carried, trial.labels[~some]])[0, 1])
-
-    return float(np.mean([agreement(half), agreement(~half)]))
 
 
 def shown(spec: SearchSpec, trial: Trial) -> Array:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..base.thresholds import ALTERNATIVE
 from ..core.metrics import nmi
-from .halves import found_again
+from .halves import Halves
 from .keep_starts import agreements
 from .proposals import SOURCES
 from .scores import scores
@@ -59,12 +59,12 @@ def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
     Halves of the rows are searched only for trials that may be the best; the others count as not found again.
     """
     table = judge(spec, trials, np.random.default_rng(seed))
-    score, again = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan)
+    score, again, halves = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan), Halves(spec, seed)
     while True:
         i = int(np.argmax(score + np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
-        again[i] = found_again(spec, trials[i], seed)
+        again[i] = halves.found_again(trials[i])
         score[i] += again[i]
 
 
