@@ -104,12 +104,12 @@ class Guard:
 
         async def sending(message: Scope) -> None:
             if message["type"] == "http.response.body":
-                await send(message | {"more_body": True})
+                await send({**message, "more_body": True})
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._most.ignored):
                         while (await receive()).get("more_body"):
                             pass
-                message = message | {"body": b""}
+                message = {**message, "body": b""}
             await send(message)
 
         more = headers() | {"connection": "close"}
