@@ -4,7 +4,7 @@ Starts the real server in its own process and sends messages like a browser, so 
 server's. Every visitor uploads a table, presses "Find alternative" with automatic parameters (a full search), moves
 the slider three times (a short fit each), and so on.
 
-    python benchmarks/load.py                                      # 20 visitors, 200 fits of 1,000 rows, minutes
+    python benchmarks/load.py                                      # 20 visitors, 200 fits of 1,000 rows, some minutes
     python benchmarks/load.py --users 4 --fits 16 --rows 200 --noise 0
 """
 
@@ -266,10 +266,10 @@ async def run(users: int, fits: int, rows: int, noise: int) -> None:
         with serving() as server:
             alone, crowded = await long_jobs(server, rows, noise)
         show(f"another searches and tests tables with {noise} columns of noise: without, with, ratio")
-        compare("  a plain rerun (ms)", *([1e3 * one for one in beside.reruns] for beside in (alone, crowded)))
+        compare("  a plain rerun (ms)", *([1e3 * each for each in one.reruns] for one in (alone, crowded)))
         compare("  click to first message (s)", *([fit.first for fit in one.fits] for one in (alone, crowded)))
         compare("  whole search (s)", *([fit.whole for fit in one.fits] for one in (alone, crowded)))
-        longest = ([max(fit.gaps, default=0.0) for fit in one.fits] for one in (alone, crowded))
+        longest = ([max(fit.gaps, default=fit.whole) for fit in one.fits] for one in (alone, crowded))
         compare("  longest time between messages (s)", *longest)
     with serving() as server:
         show("memory of the idle server", f"{server.memory():.0f} MB")

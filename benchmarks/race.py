@@ -166,7 +166,7 @@ def run_quality(results: Results, groups: Sequence[str], every: int, methods: Se
 
 
 def run_scale(results: Results, largest: int, methods: Sequence[str]) -> None:
-    """Two planted tables of every size, one of the largest, and pairs; who failed is not tried with more rows."""
+    """Planted tables of every size, and pairs; a method that failed with planted rows is not tried on later tables."""
     for n in (size for size in SIZES if size <= largest):
         for seed in range(1 if n >= IN_FILE else 2):
             with tempfile.TemporaryDirectory() as scratch:

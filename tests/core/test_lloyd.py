@@ -40,6 +40,15 @@ def test_one_table_from_several_starts_is_as_copies_of_it(labels):
         assert np.allclose(found, expected)
 
 
+def test_a_start_that_has_settled_is_left_alone_while_others_move():
+    Z, labels = np.random.default_rng(0).standard_normal((200, 30)), np.random.default_rng(1).integers(0, 4, (6, 200))
+    labels[0] = lloyd(Z, 4, np.random.default_rng(0), labels[:1]).labels[0]
+    together = lloyd(Z, 4, np.random.default_rng(0), labels)
+    for i in range(6):
+        for found, expected in zip(together, lloyd(Z, 4, np.random.default_rng(0), labels[[i]]), strict=True):
+            assert np.allclose(found[i], expected[0])
+
+
 def test_labels_to_start_from_are_kept_where_they_are_best():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 4, 100)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from altclust import Settings
+from altclust import Settings, tune
 from altclust.base.given import Given
 from altclust.core.metrics import nmi, nmi_matrix
 from altclust.datasets import views
@@ -142,7 +142,7 @@ def test_a_trial_of_thin_shapes_gives_way_to_the_same_clusters_of_a_wide_kernel(
 
     def chosen(*others, source="thin"):
         found = [replace(best, source=source, labels=labels), *others]
-        table = pd.DataFrame({"score": [5.0, 4.0, 3.0, -1000.0][: len(found)]})
+        table = pd.DataFrame({"score": [5.7, 4.9, 4.8, -1000.0][: len(found)], "again": [0.8] + [np.nan] * len(others)})
         return smoothest(found, table, 0)
 
     almost, other = replace(best, labels=np.roll(labels, 1)), replace(best, labels=np.arange(120) % 2)
@@ -151,6 +151,18 @@ def test_a_trial_of_thin_shapes_gives_way_to_the_same_clusters_of_a_wide_kernel(
     assert chosen(other, almost, source="residual") == 0
     assert chosen(other, finer) == chosen(replace(almost, source="thin")) == 0
     assert chosen(other, other, almost) == 0  # outliers
+    worse = pd.DataFrame({"score": [5.7, 4.6], "again": [0.8, np.nan]})
+    assert smoothest([replace(best, source="thin", labels=labels), almost], worse, 0) == 0
+
+
+@pytest.mark.parametrize(("seed", "source"), [(2, "components"), (3, "residual")])
+def test_two_plain_views_are_not_fitted_with_a_narrow_kernel(seed, source):
+    """A thin trial has the highest score here, by little."""
+    data = views(400, ("blobs", "blobs"), random_state=seed)
+    found = tune(data.X, data.given)
+    assert found.table.loc[found.table["score"].idxmax(), "source"] == "thin"
+    assert found.source == source
+    assert "Chosen from" in found.reasons
 
 
 def test_contrast_in_one_direction_does_not_depend_on_the_seed():

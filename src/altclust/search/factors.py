@@ -19,14 +19,13 @@ from ..base.given import Given
 from ..base.thresholds import INDEPENDENT
 from ..core.metrics import nmi_matrix, one_hot
 from .proposals import Proposal, fit_proposal
-from .selection import REJECTED, judge
+from .selection import NEARLY, REJECTED, judge, without_halves
 from .spec import SearchSpec
 from .trials import Trial
 
 LITTLE = 0.2  # share of an entropy that counts as nothing left
 INTERACTION = 0.05  # share of the variance that B leaves between clusters, up to which effects add up
 SQUARE = 4  # clusters: two views of two clusters each cannot be told from the corners of a square
-NEARLY = 0.25  # of a score
 STARTS = ("residual", "whitened")  # of the second factor
 
 
@@ -53,7 +52,7 @@ def factor(spec: SearchSpec, trials: list[Trial], table: pd.DataFrame, seed: int
 
 def variants(trials: list[Trial], table: pd.DataFrame, place: int) -> dict[int, int]:
     """For each other number of clusters with which the view of a trial is nearly as clear: the place of that trial."""
-    score = (table["score"] - table["again"].fillna(0.0)).to_numpy()
+    score = without_halves(table)
     found: dict[int, int] = {}
     for i in np.argsort(-score, kind="stable"):
         k, own = trials[i].n_clusters, trials[place].n_clusters

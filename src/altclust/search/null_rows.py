@@ -63,7 +63,7 @@ class Marginal:
             found = np.empty_like(normal)
             np.put_along_axis(found, np.argsort(normal, axis=1), self.quantiles[None], axis=1)
             return found
-        places = (len(self.quantiles) - 1) * ndtr(normal)
+        places = (len(self.quantiles) - 1) * ndtr(normal)  # equal steps: faster than np.interp, which searches for each
         below = np.minimum(places.astype(int), len(self.quantiles) - 2)
         found = self.quantiles[below] + (places - below) * np.diff(self.quantiles)[below]
         if self.lattice is None:

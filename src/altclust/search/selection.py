@@ -23,6 +23,7 @@ from .trials import Trial
 TERMS = ("again", "clear", "mixture", "evenness")  # of the score
 OUTLIERS = 0.06  # share of a cluster of equal size, below which a cluster counts as outliers
 REJECTED = 1e3  # what is subtracted from the score of clusters of outliers, or that resemble what is given
+NEARLY = 0.25  # difference of scores, up to which two trials are nearly as clear
 SAME = 0.85  # NMI from which two trials with equally many clusters have the same ones
 KEPT = 0.25  # what full agreement with what is to be kept adds to the score, for each of its rows
 
@@ -69,18 +70,21 @@ def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
 
 
 def smoothest(trials: list[Trial], table: pd.DataFrame, place: int) -> int:
-    """The place of a trial; for thin shapes, that of the best trial with a wide kernel and the same clusters, if any.
+    """The place of a trial; for thin shapes, that of a wide kernel with the same clusters, if one is nearly as clear.
 
     The directions and borders of the wide one are less noisy, and its fit takes less time.
     """
-    if not _is_thin(trials[place]):
-        return place
-    for i in np.argsort(-table["score"].to_numpy(), kind="stable"):
-        one, usable = trials[i], table["score"][i] > -REJECTED / 2
-        same = one.n_clusters == trials[place].n_clusters and nmi(one.labels, trials[place].labels) >= SAME
-        if usable and same and not _is_thin(one):
+    thin, score = trials[place], without_halves(table)
+    for i in np.argsort(-table["score"].to_numpy(), kind="stable") if _is_thin(thin) else ():
+        one, near = trials[i], score[i] >= score[place] - NEARLY
+        if near and not _is_thin(one) and one.n_clusters == thin.n_clusters and nmi(one.labels, thin.labels) >= SAME:
             return int(i)
     return place
+
+
+def without_halves(table: pd.DataFrame) -> np.ndarray:
+    """The scores without the term that was computed for some trials only."""
+    return (table["score"] - table["again"].fillna(0.0)).to_numpy()
 
 
 def _is_thin(trial: Trial) -> bool:
@@ -103,4 +107,5 @@ def explain_ranking(row: pd.Series, table: pd.DataFrame) -> str:
     compared = f"{times} times {'smaller' if row['contrast'] >= 0 else 'larger'} than"
     compared = "as large as" if abs(row["contrast"]) < 0.05 else compared
     why = f"their normalised cut is {compared} that of a Gaussian cloud (which is no test)"
-    return f"{found} ({row['source']}): {why}. The best of {len(table)} candidates."
+    chosen = "The best of" if row["score"] == table["score"].max() else "Chosen from"
+    return f"{found} ({row['source']}): {why}. {chosen} {len(table)} candidates."

@@ -45,8 +45,6 @@ class Tuning:
         The chosen trial, for ``KDAC(settings=…)``; ``init`` holds its directions.
     reasons : str
         Why this trial was chosen.
-    score : float
-        Score of the chosen trial; comparable only between tables of the same size.
     rows : int array
         Indices of the rows that the search used.
     trials : list of Trial
@@ -61,7 +59,6 @@ class Tuning:
     table: pd.DataFrame
     settings: Settings
     reasons: str
-    score: float
     rows: np.ndarray
     trials: list[Trial]
     source: str
@@ -213,7 +210,6 @@ def search_parameters(
             first = next((int(i) for i in best if rules[int(i)] is None), first)
     places = {} if fixed.n_clusters else variants(trials, table, first)
     table["chosen"] = np.arange(len(table)) == first
-    row = table.iloc[first]
     # The variance of directions falls as 1/n, so the fit is held to those of the search by the ratio of the rows.
     loose = most / len(X)
 
@@ -223,12 +219,11 @@ def search_parameters(
     return Tuning(
         table,
         settings_of(first),
-        explain_ranking(row, table),
-        float(row["score"]),
+        explain_ranking(table.iloc[first], table),
         order[rows],
         trials,
         trials[first].source,
-        {k: settings_of(i) for k, i in places.items()},
+        {k: settings_of(smoothest(trials, table, i)) for k, i in places.items()},
         told,
     )
 

@@ -184,6 +184,14 @@ def test_the_rest_of_a_refused_upload_is_read_after_the_answer_and_before_the_en
     assert happened == ["http.response.start", "http.response.body", *["read"] * 3, "ended"]
 
 
+def test_a_refused_upload_that_never_ends_is_not_read_for_long():
+    async def visit():
+        guard = Guard(None, ["localhost"], False, upload_limit=0, files=dict, options=GuardOptions(ignored=0.05))
+        return await asyncio.wait_for(put(guard, PUT, asyncio.Event().wait), 20)
+
+    assert asyncio.run(visit()) == 413
+
+
 def test_tabs_are_bounded():
     leave, sent = asyncio.Event(), []
 

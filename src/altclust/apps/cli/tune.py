@@ -83,7 +83,6 @@ def _parameters(tuning: Tuning, task: Task, standardise: bool) -> dict[str, Any]
     directions, chosen = tuning.settings.init, {name: getattr(tuning.settings, name) for name in CHOSEN}
     plain = {n: value.tolist() if isinstance(value, np.generic | np.ndarray) else value for n, value in chosen.items()}
     return plain | {
-        "score": tuning.score,
         "reasons": tuning.reasons,
         "standardise": standardise,
         "directions": {str(c): row.tolist() for c, row in zip(task.study.X.columns, directions, strict=True)},

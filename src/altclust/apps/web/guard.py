@@ -96,10 +96,9 @@ class Guard:
             await self._refuse(refusal, scope, receive, send)
 
     async def _refuse(self, refusal: HTTPException, scope: Scope, receive: Any, send: Any) -> None:
-        """Say why, and close the connection, because most of an upload is not read.
+        """Say why, read the rest of an upload for a moment without keeping it, and close the connection.
 
-        The sender gets the answer only if a moment passes before that: to close a connection that has unread bytes is
-        to reset it.
+        To close a connection that has unread bytes is to reset it, and then the sender does not see the answer.
         """
 
         async def sending(message: Scope) -> None:
