@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-FEW_ROWS = 3001  # up to 3,000 rows, tables are fitted with a dense kernel
+FEW_ROWS = 3001  # up to 3,000 rows, the default sample, more threads do not help
 LOOK = 1.0  # seconds between checks that the parent is alive
 
 

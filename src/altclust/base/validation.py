@@ -75,8 +75,8 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Array:
         raise InputError(f"X={str(X)!r} is a path, which only KDAC reads: load the table first.")
     if sparse.issparse(X):
         raise InputError(
-            "X is a sparse matrix: KDAC works on distances between projected rows, which are dense; "
-            "pass X.toarray(), or reduce it first (sklearn.decomposition.TruncatedSVD)."
+            "X is a sparse matrix, which only KDAC takes: pass X.toarray(), or reduce it first "
+            "(sklearn.decomposition.TruncatedSVD)."
         )
     if np.ma.is_masked(X):
         raise InputError(f"X has {np.ma.count_masked(X)} masked cell(s): fill them in, such as X.filled(0).")

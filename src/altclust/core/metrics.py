@@ -81,7 +81,7 @@ def match_labels(labels: np.ndarray, reference: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from altclust.metrics import match_labels
+    >>> from altclust.core.metrics import match_labels
     >>> match_labels(np.array([1, 1, 0, 0, 2]), np.array([0, 0, 0, 1, 1])).tolist()
     [0, 0, 1, 1, 2]
     """

@@ -227,7 +227,7 @@ def fit_sample(sample: Sample, asked: Settings, options: SolveOptions, rng: np.r
 def telling_columns(shares: Array, names: Sequence[str] | None) -> tuple[str, ...]:
     """The columns with the largest shares of their variance between clusters."""
     order = np.argsort(-shares, kind="stable")[:MOST_COLUMNS]
-    return tuple(f"column {j}" if names is None else str(names[j]) for j in order if shares[j] >= TELLING)
+    return tuple(column_name(names, int(j)) for j in order if shares[j] >= TELLING)
 
 
 def _described(sample: Sample, result: Result, k: int) -> str:
