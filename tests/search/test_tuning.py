@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +12,7 @@ from altclust import KDAC, InputError, Settings, tune
 from altclust.base.thresholds import ALTERNATIVE
 from altclust.core.metrics import nmi
 from altclust.datasets import views
-from altclust.search.selection import explain_ranking, fewest
+from altclust.search.selection import explain_ranking, fewest, is_thin
 from altclust.search.spec import FEW_ROWS, MOST_ROWS, searched_rows
 
 N = 90
@@ -187,6 +189,20 @@ def test_thin_shapes_are_found_and_stay_in_the_fit_of_all_rows(shape):
         model = KDAC(2, random_state=0).fit(X, given)
         found.append(nmi(model.labels_, hidden) > 0.95)
     assert np.mean(found) >= 0.75
+
+
+def test_the_fit_keeps_the_clusters_of_a_thin_trial_and_does_not_move_to_outliers():
+    folder = os.environ.get("ALTCLUST_DATA")
+    if not folder:
+        pytest.skip("ALTCLUST_DATA is not set: there is no table of cars")
+    cars = pd.read_csv(Path(folder) / "zoo" / "labelled" / "cars.csv")
+    X = cars.drop(columns=["origin", "cylinders"])
+    model = KDAC(random_state=0).fit((X - X.mean()) / X.std(), cars["cylinders"])
+    tuning = model.tuning_
+    trial = tuning.trials[best(tuning)]
+    assert is_thin(trial)
+    assert nmi(model.labels_[tuning.rows], trial.labels) > 0.95
+    assert np.bincount(model.labels_).min() > 0.05 * len(cars)
 
 
 def test_large_tables_are_looked_at_in_part():

@@ -218,6 +218,8 @@ def alike(model: KDAC, place: int) -> KDAC:
     wanted = model.n_clusters
     if isinstance(wanted, list | tuple):
         wanted = wanted[place:] or "auto"
+    if 1 in (wanted if isinstance(wanted, list | tuple) else [wanted]):
+        raise InputError("is no view: ask for at least 2 clusters.", argument="n_clusters", value=1)
     return type(model)(**model.get_params(deep=False) | {"n_clusters": wanted})
 
 

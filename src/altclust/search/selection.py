@@ -75,9 +75,9 @@ def smoothest(trials: list[Trial], table: pd.DataFrame, place: int) -> int:
     The directions and borders of the wide one are less noisy, and its fit takes less time.
     """
     thin, score = trials[place], without_halves(table)
-    for i in np.argsort(-table["score"].to_numpy(), kind="stable") if _is_thin(thin) else ():
+    for i in np.argsort(-table["score"].to_numpy(), kind="stable") if is_thin(thin) else ():
         one, near = trials[i], score[i] >= score[place] - NEARLY
-        if near and not _is_thin(one) and one.n_clusters == thin.n_clusters and nmi(one.labels, thin.labels) >= SAME:
+        if near and not is_thin(one) and one.n_clusters == thin.n_clusters and nmi(one.labels, thin.labels) >= SAME:
             return int(i)
     return place
 
@@ -87,7 +87,8 @@ def without_halves(table: pd.DataFrame) -> np.ndarray:
     return (table["score"] - table["again"].fillna(0.0)).to_numpy()
 
 
-def _is_thin(trial: Trial) -> bool:
+def is_thin(trial: Trial) -> bool:
+    """Whether a trial is an alternation in a plane of thin shapes, without steps of the descent."""
     return trial.source in SOURCES and SOURCES[trial.source].thin
 
 

@@ -27,10 +27,12 @@ from .heuristics import check_outliers
 from .obvious import Obvious, as_they_were, column_name, few_valued, reproduced_by
 from .proposals import Proposal, fit_proposal, proposals
 from .screening import WIDE, screen
-from .selection import explain_ranking, rank, smoothest
+from .selection import explain_ranking, is_thin, rank, smoothest
 from .settings import Settings
 from .spec import SearchSpec, searched_rows
 from .trials import Trial
+
+HELD = 1e3  # pull of a fit that is to keep its start: a descent at the small σ of thin shapes moves to outliers
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,8 @@ def _settings(trial: Trial, spec: SearchSpec, basis: Array | None, subspace: Arr
     W, own, asked = trial.W if basis is None else basis @ trial.W, subspace, trial.settings
     if subspace is not None and spec.columns is not None and trial.in_columns:
         own = subspace @ (spec.columns if basis is None else basis @ spec.columns)
-    pull = loose * max(trial.n_clusters - 1, 1) if spec.fixed.pull is None else spec.fixed.pull
+    held = HELD if is_thin(trial) else loose * max(trial.n_clusters - 1, 1)
+    pull = held if spec.fixed.pull is None else spec.fixed.pull
     init = W if subspace is None else subspace @ W
     return replace(asked, n_components=trial.n_components, pull=pull, subspace=own, init=init)
 

@@ -79,8 +79,9 @@ def judge(found: Significance) -> Verdict:
         needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
         return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
     if found.stability < STABLE or (found.block and found.halves < SAME_VIEW):
-        part, value = ("Samples", found.stability) if found.stability < STABLE else ("Halves", found.halves)
-        again = f"{part} of the rows give other clusters (NMI {value:.2f})."
+        samples = found.stability < STABLE
+        part, value, limit = ("Samples", found.stability, STABLE) if samples else ("Halves", found.halves, SAME_VIEW)
+        again = f"{part} of the rows give other clusters (NMI {min(value, limit - 0.01):.2f})."  # shown below its limit
         return Verdict("unstable", " ".join([again, *_caution(found, weak=True)]))
     again = f"Samples of the rows give the same clusters (NMI {found.stability:.2f})."
     if found.halves < SAME_VIEW:

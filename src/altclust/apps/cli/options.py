@@ -101,7 +101,7 @@ def _folder(text: str | Path) -> Path:
 
 
 Out = Annotated[Path, _output(help="Folder for the results.", parser=_folder, metavar="PATH")]
-Clusters = Annotated[int | None, typer.Option(min=1, help="Number of clusters. Default: searched for.")]
+Clusters = Annotated[int | None, typer.Option(min=2, help="Number of clusters. Default: searched for.")]
 Components = Annotated[int | None, typer.Option(min=1, help="Number of directions. Default: searched for.")]
 Significance = Annotated[
     bool, typer.Option("--significance/--no-significance", help="Test significance on parts of the rows.")
