@@ -65,9 +65,11 @@ mutation: $(READY)
 	$(BIN)/python -m pip install --quiet "cosmic-ray>=8.7"
 	$(BIN)/python tools/mutation.py $(ARGS)
 
-# All tests, with the oldest and with the newest libraries; the audit is last, because not every registry has its list.
+# All tests, with the oldest and with the newest libraries, and a sample of changes that they should notice; the audit is
+# last, because not every registry has its list.
 nightly: $(READY) oldest
 	ALTCLUST_NIGHTLY=1 $(BIN)/python -m pytest -n auto -m "slow or not slow"
+	$(MAKE) mutation ARGS="--number 20"
 	$(MAKE) audit
 
 # The tests beside the oldest version of everything that altclust asks for; those say by themselves what is out of date.

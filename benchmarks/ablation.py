@@ -56,13 +56,18 @@ def searched(group: str, task: tasks.Task) -> list[pd.DataFrame]:
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         for k in (None, task.n_clusters):
-            with patch.object(tuning, "rank", side_effect=tuning.rank) as ranked:
+            with (
+                patch.object(tuning, "rank", side_effect=tuning.rank) as ranked,
+                patch.object(tuning, "smoothest", side_effect=tuning.smoothest) as smoothed,
+            ):
                 result = tune(task.X, task.given, n_clusters=k)
             spec, trials, seed = ranked.call_args.args
+            before = next(call.args[2] for call in smoothed.call_args_list if call.args[0] is trials)
             truth, halves = task.truth[result.rows], Halves(spec, seed)
             table = result.table.assign(
                 again=[halves.found_again(trial) for trial in trials],
                 nmi=[nmi(trial.labels, truth) for trial in trials],
+                before=[float(i == before) for i in range(len(trials))],
             )
             found.append(
                 table.assign(**{"k set": k is not None}, task=f"{task.family} {task.seed} {len(task.X)}", group=group)
@@ -89,7 +94,11 @@ def chosen(table: pd.DataFrame, choice: Choice) -> pd.Series:
 
 def ablate(table: pd.DataFrame) -> pd.DataFrame:
     """One row for each part that is left out."""
-    found = {"all": chosen(table, lambda t: t["chosen"].astype(float)), "products kept whole": chosen(table, score)}
+    found = {
+        "all": chosen(table, lambda t: t["chosen"].astype(float)),
+        "thin trials kept": chosen(table, lambda t: t["before"]),
+        "products kept whole": chosen(table, score),
+    }
     for name in table["source"].unique():
         found[f"without start {name}"] = chosen(
             table, lambda t, name=name: score(t) - 2 * REJECTED * (t["source"] == name)

@@ -35,7 +35,7 @@ def test_the_sexes_are_an_obvious_group_and_not_called_significant(found):
     tested = found.model.significance_
     assert tested.p_value > 0.05  # the measurements alone find the same two groups again, without a gap
     assert [witness.column for witness in tested.witnesses] == ["sex"]
-    assert "Obvious groups that were left aside: nearly " in str(found)
+    assert "Obvious groups that were found but not chosen: nearly " in str(found)
     assert "sex" in found.summary["left_out"]
 
 

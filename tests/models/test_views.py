@@ -87,7 +87,7 @@ def test_noise_has_no_view():
 def test_why_a_sequence_ended():
     X = np.random.default_rng(0).standard_normal((120, 3))
     model = KDAC(2, n_components=1, random_state=0).fit(X)
-    assert Views.of(model.each_view(1), 1).stopped == "Only 1 view was asked for."
+    assert Views.of(model.each_view(1), 1).stopped == "The limit of 1 view was reached."
     assert Views.of(list(model.each_view(1)), 5).stopped == "It was stopped after view 1."
     assert Views.of([next(KDAC(2, sigma=1.0).fit(X).each_view())]).stopped.startswith("View 1 was not tested")
 

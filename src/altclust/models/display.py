@@ -67,7 +67,7 @@ def result_lines(model: Any, view: FittedView) -> dict[str, str]:
         "overlap": known,
         "quality": f"{model.quality_:.3f} of at most {model.n_clusters_}",
         "main features": ", ".join(f"{names[j]} {model.feature_weights_[j]:.0%}" for j in top),
-        "status": f"{model.status_} after {model.n_iter_} rounds",
+        "status": f"{model.status_} after {model.n_iter_} round{'s' * (model.n_iter_ != 1)}",
     }
     kept = agreement(model, np.asarray(model.labels_))
     lines |= {"agreement": kept} if kept is not None else {}

@@ -287,8 +287,8 @@ class KDAC(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Base
         if view.status != Status.CONVERGED:
             moved = max(view.history["change_W"][-1], np.nan_to_num(view.history["change_U"][-1]))
             problem = (
-                f"KDAC {view.status} after {view.n_iter} rounds (W or U last moved by {moved:.1e}, tol={self.tol:g}): "
-                f"{REMEDIES[Status(view.status)]}."
+                f"KDAC {view.status} after {view.n_iter} round{'s' * (view.n_iter != 1)} (W or U last moved by "
+                f"{moved:.1e}, tol={self.tol:g}): {REMEDIES[Status(view.status)]}."
             )
             warnings.warn(NotConvergedWarning(problem), stacklevel=2)
         return self

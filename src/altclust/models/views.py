@@ -196,8 +196,9 @@ def _why_ended(views: Sequence[View], most: int) -> str:
     if nothing_more(views):
         which = f"views {count - 1} and {count} are not"
         return f"{'Nothing more that' if any(view.is_real for view in views) else 'No view'} is significant: {which}."
-    asked = "1 view was" if count == 1 else f"{count} views were"
-    return f"Only {asked} asked for." if count == most else f"It was stopped after view {count}."
+    if count == most:
+        return f"The limit of {count} view{'s' * (count > 1)} was reached."
+    return f"It was stopped after view {count}."
 
 
 def nothing_more(views: Sequence[View]) -> bool:

@@ -216,12 +216,12 @@ def summarise(model: Any, X: Any, given: Any = None, shown: Shown = Shown()) -> 
 
 
 def left_out(model: Any) -> str | None:
-    """The obvious groups that the search found and left aside, in a sentence; None if there are none."""
+    """The obvious groups that the search found and did not choose, in a sentence; None if there are none."""
     source, own = model.tuning_ or model.fitted_.significance, model.fitted_.obvious_group
     obvious = [] if source is None else source.obvious
     rules = [one.phrase for one in obvious if own is None or one.columns != own.columns]
     more = f" and {len(rules) - MOST_RULES} more" if len(rules) > MOST_RULES else ""
-    return f"Obvious groups that were left aside: {', '.join(rules[:MOST_RULES])}{more}." if rules else None
+    return f"Obvious groups that were found but not chosen: {', '.join(rules[:MOST_RULES])}{more}." if rules else None
 
 
 def listed_columns(model: Any, listing: Sequence[Sequence[str]]) -> list[dict[str, str]]:

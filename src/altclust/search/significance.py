@@ -91,7 +91,7 @@ class Significance:
         Columns that were not used and that nevertheless differ between the clusters; empty where no other columns were
         passed to `KDAC.assess_significance`.
     obvious : tuple of Obvious
-        Clusterings that columns with few values reproduce, which the search found and left aside.
+        Clusterings that columns with few values reproduce, which the search found and did not choose.
     is_obvious : bool
         Whether this view is one of them, because nothing else was found.
     """

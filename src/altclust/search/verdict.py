@@ -126,6 +126,7 @@ def _caution(found: Significance, weak: bool = False) -> list[str]:
         blocks = max(2, found.rows // found.block)
         told.append(
             f"Consecutive rows are alike, as in a time series: the halves are made of {blocks} blocks of consecutive "
-            "rows, and p assumes independent rows, so that it may be too small."
+            "rows, and p assumes independent rows, so that it may be too small. Shuffle the rows if their order means "
+            "nothing."
         )
     return told

@@ -124,7 +124,7 @@ def _words(cells: pd.Series) -> TypedColumn:
     if {level.strip().lower() for level in levels} in YES_NO:
         kind, why = "yes/no", " and ".join(sorted(levels, reverse=True))
     elif distinct <= min(FEW, len(cells) / 2):
-        kind, why = "category", f"{distinct} values"
+        kind, why = "category", f"{distinct} value{'s' * (distinct != 1)}"
     elif distinct == len(cells) - missing and is_named(str(cells.name)):
         kind, why = "identifier", "a name for every row"
     elif is_named(str(cells.name), again=True):

@@ -224,7 +224,7 @@ def show_view(view: View, summary: dict[str, Any], figures: dict[str, Any]) -> N
         ("", variants and f"Nearly as clear with {variants} clusters."),
         ("columns", ", ".join(f"{one['name']} {one['weight']:.0%}" for one in top if one["weight"] >= 0.005)),
         ("", None if rule in headline["found"] else f"These clusters are {rule}"),
-        ("left aside", figures["left_out"]),
+        ("obvious", figures["left_out"]),
         ("overlap", earlier and f"NMI with earlier views: {earlier}"),
         ("agreement", figures["agreement"]),
         *(("", witness["sentence"]) for witness in more),
