@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from altclust import KDAC, InputError
+from altclust import KDAC, InputError, Settings
 from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.models.views import View, Views, alike, nothing_more
@@ -82,6 +82,12 @@ def test_noise_has_no_view():
     assert [view.in_table for view in found] == [True, False]
     assert {view.badge for view in found} <= {"Not significant", "No reproducible clustering"}
     assert found.stopped == "No view is significant: views 1 and 2 are not."
+
+
+@pytest.mark.parametrize("model", [KDAC(1), KDAC([1, 3]), KDAC(settings=Settings(n_clusters=1))])
+def test_one_cluster_is_no_view(model):
+    with pytest.raises(InputError, match="n_clusters=1 is no view: ask for at least 2 clusters"):
+        alike(model, 0)
 
 
 def test_why_a_sequence_ended():

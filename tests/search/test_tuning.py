@@ -14,6 +14,7 @@ from altclust.core.metrics import nmi
 from altclust.datasets import views
 from altclust.search.selection import explain_ranking, fewest, is_thin
 from altclust.search.spec import FEW_ROWS, MOST_ROWS, searched_rows
+from altclust.search.tuning import HELD
 
 N = 90
 COLUMNS = {
@@ -179,7 +180,7 @@ def spirals(n, seed):
 
 @pytest.mark.parametrize("shape", ["rings", "spirals"])
 def test_thin_shapes_are_found_and_stay_in_the_fit_of_all_rows(shape):
-    found = []
+    found, held = [], []
     for seed in range(2, 6):
         if shape == "spirals":
             X, given, hidden = spirals(300, seed)
@@ -187,8 +188,12 @@ def test_thin_shapes_are_found_and_stay_in_the_fit_of_all_rows(shape):
             data = views(300, ("blobs", "rings"), (3, 2), random_state=seed)
             X, given, hidden = data.X, data.given, data.alternative
         model = KDAC(2, random_state=0).fit(X, given)
+        trial = model.tuning_.trials[best(model.tuning_)]
+        held.append(is_thin(trial))
+        assert (model.settings_.pull == HELD) == held[-1]
         found.append(nmi(model.labels_, hidden) > 0.95)
     assert np.mean(found) >= 0.75
+    assert any(held)
 
 
 def test_the_fit_keeps_the_clusters_of_a_thin_trial_and_does_not_move_to_outliers():

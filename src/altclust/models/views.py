@@ -16,6 +16,7 @@ from ..core.metrics import nmi
 from ..core.solvers import Status
 from ..search.significance import Significance
 from ..search.verdict import BADGES
+from .fit_view import settings_of
 
 if TYPE_CHECKING:
     from .kdac import KDAC
@@ -219,9 +220,10 @@ def alike(model: KDAC, place: int) -> KDAC:
     wanted = model.n_clusters
     if isinstance(wanted, list | tuple):
         wanted = wanted[place:] or "auto"
-    if 1 in (wanted if isinstance(wanted, list | tuple) else [wanted]):
+    following = type(model)(**model.get_params(deep=False) | {"n_clusters": wanted})
+    if settings_of(following).n_clusters == 1:
         raise InputError("is no view: ask for at least 2 clusters.", argument="n_clusters", value=1)
-    return type(model)(**model.get_params(deep=False) | {"n_clusters": wanted})
+    return following
 
 
 def take_number(model: KDAC, number: int) -> None:

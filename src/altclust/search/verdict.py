@@ -78,15 +78,15 @@ def judge(found: Significance) -> Verdict:
     if found.p_value != found.p_value:
         needed = f"the test needs {ROWS_PER_CLUSTER} for each cluster"
         return Verdict("small", f"The table has {found.rows:,} rows; {needed}.")
-    if found.stability < STABLE or (found.block and found.halves < SAME_VIEW):
-        samples = found.stability < STABLE
-        part, value, limit = ("Samples", found.stability, STABLE) if samples else ("Halves", found.halves, SAME_VIEW)
-        again = f"{part} of the rows give other clusters (NMI {min(value, limit - 0.01):.2f})."  # shown below its limit
+    stability, halves = round(found.stability, 2), round(found.halves, 2)  # as they are shown
+    if stability < STABLE or (found.block and halves < SAME_VIEW):
+        part, value = ("Samples", stability) if stability < STABLE else ("Halves", halves)
+        again = f"{part} of the rows give other clusters (NMI {value:.2f})."
         return Verdict("unstable", " ".join([again, *_caution(found, weak=True)]))
-    again = f"Samples of the rows give the same clusters (NMI {found.stability:.2f})."
-    if found.halves < SAME_VIEW:
-        halves = f"Halves of the {found.rows:,} rows tested are too few to show them (NMI {found.halves:.2f})."
-        return Verdict("small", f"{again} {halves}")
+    again = f"Samples of the rows give the same clusters (NMI {stability:.2f})."
+    if halves < SAME_VIEW:
+        few = f"Halves of the {found.rows:,} rows tested are too few to show them (NMI {halves:.2f})."
+        return Verdict("small", f"{again} {few}")
     why = " ".join([_clear(found), again, *_caution(found, weak=found.p_value > LEVEL)])
     if found.p_value > LEVEL:
         return Verdict("chance", why)
