@@ -72,7 +72,7 @@ def _novelty(overlap: float | None, given: Sequence[tuple[str, float]], unit: st
 
 
 def _few(names: Sequence[str]) -> str:
-    return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} other given columns"
+    return listing(names) if len(names) <= 3 else f"{names[0]} and {len(names) - 1} others"
 
 
 def leading(weights: Sequence[dict[str, Any]]) -> tuple[list[str], float]:

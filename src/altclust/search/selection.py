@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..base.thresholds import ALTERNATIVE
+from ..core.descent import DIGITS
 from ..core.metrics import nmi
 from .halves import Halves
 from .keep_starts import agreements
@@ -57,16 +58,18 @@ def judge(spec: SearchSpec, trials: list[Trial], rng: np.random.Generator) -> pd
 def rank(spec: SearchSpec, trials: list[Trial], seed: int) -> pd.DataFrame:
     """The table of the trials with a score by which to choose.
 
-    Halves of the rows are searched only for trials that may be the best; the others count as not found again.
+    Halves of the rows are searched only for trials that may be the best; the others count as not found again. Scores
+    are rounded, so that of trials with the same clusters the first is taken, whatever their rounding errors.
     """
     table = judge(spec, trials, np.random.default_rng(seed))
-    score, again, halves = table["score"].to_numpy(copy=True), np.full(len(trials), np.nan), Halves(spec, seed)
+    score, again = table["score"].to_numpy().round(DIGITS), np.full(len(trials), np.nan)
+    halves = Halves(spec, seed)
     while True:
         i = int(np.argmax(score + np.isnan(again)))
         if not np.isnan(again[i]):
             return table.assign(again=again, score=score)
         again[i] = halves.found_again(trials[i])
-        score[i] += again[i]
+        score[i] = np.round(score[i] + again[i], DIGITS)
 
 
 def smoothest(trials: list[Trial], table: pd.DataFrame, place: int) -> int:

@@ -160,7 +160,7 @@ def test_the_views_are_found_one_after_the_other_and_are_grey_if_not_significant
     assert colours[-1] == colours[-2]
     assert colours[-1] not in colours[1:-2]
     tabs.last.click()
-    page.get_by_text(re.compile(r"segment.* view 1")).wait_for()
+    page.get_by_text(re.compile(r"segment(.* view 1| and \d others)")).wait_for()
     both_charts(page)
     keep_picture(page, "not significant")
 
