@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -217,7 +218,9 @@ def test_a_signal_while_python_tidies_up_changes_nothing(ending):
 def test_the_page_ends_with_its_terminal(ending, customers_csv):
     port = serve.free_port("127.0.0.1")
     arguments = ["explore", str(customers_csv), "--no-browser", "--port", str(port)]
-    with subprocess.Popen([sys.executable, "-m", "altclust", *arguments], stderr=subprocess.PIPE) as process:
+    heard = partial(signal.signal, getattr(signal, ending), signal.SIG_DFL)  # also where nohup runs the tests
+    command = [sys.executable, "-m", "altclust", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, preexec_fn=heard) as process:
         try:
             until = time.monotonic() + 120
             while serve.is_free("127.0.0.1", port) and time.monotonic() < until:
