@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.trust.strategies import Hostile
 
 from altclust import ISM, KDAC, InputError, Settings
-from altclust.files.model_archive import write_model
+from altclust.files.model_archive import read_model, write_model
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,26 @@ def test_damaged_files_get_a_sentence(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not a model saved by altclust"):
         KDAC.load(path)
+
+
+def test_directions_in_the_header_are_refused(fitted, tmp_path):
+    fitted[1].save(tmp_path / "model.npz")
+    arrays, meta = read_model(tmp_path / "model.npz", "KDAC")
+    meta["settings"]["init"] = {"a": 1}
+    write_model(
+        tmp_path / "model.npz", "KDAC", arrays, {k: v for k, v in meta.items() if k not in ("altclust", "format")}
+    )
+    with pytest.raises(InputError, match="is a damaged model"):
+        KDAC.load(tmp_path / "model.npz")
+
+
+def test_labels_that_cannot_be_written_are_refused(fitted, tmp_path):
+    X, model = fitted
+    labels = np.array([Hostile("repr"), Hostile("repr")], dtype=object)[model.labels_]
+    other = KDAC(2, random_state=0, sigma=2.0).fit(X, labels)
+    with pytest.raises(InputError, match="given has labels that cannot be written as text"):
+        other.save(tmp_path / "model.npz")
+    assert not list(tmp_path.iterdir())
 
 
 def test_foreign_and_future_files_get_a_sentence(tmp_path):

@@ -104,6 +104,8 @@ def _settings(plain: dict[str, Any], arrays: Arrays, name: str, d: int) -> Setti
     for part, check in (("init", partial(check_start, n_components=None)), ("subspace", check_subspace)):
         if found[part] == STORED:
             found[part] = check(arrays[f"{name}.{part}"], d)
+        elif not isinstance(found[part], str | None):
+            raise ValueError(f"{part} is {short_repr(found[part])}")
     if isinstance(found["kernel"], dict):
         found["kernel"] = from_dict(found["kernel"])
     settings = _dataclass(Settings, found)
@@ -117,7 +119,10 @@ def _saved_labels(labels: np.ndarray | None) -> np.ndarray | None:
         return labels
     kinds = {type(label) for label in labels.tolist()}
     plain = kinds <= {int, float} or kinds <= {bool} or kinds <= {str}
-    return np.array(labels.tolist() if plain else [str(label) for label in labels])
+    try:
+        return np.array(labels.tolist() if plain else [str(label) for label in labels])
+    except Exception as error:  # whatever a foreign class does
+        raise InputError("given has labels that cannot be written as text: give them as text or numbers.") from error
 
 
 def _header(view: FittedView) -> dict[str, Any]:

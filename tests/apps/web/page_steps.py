@@ -25,10 +25,10 @@ def choose_type(page, row, kind):
 
     page.wait_for_timeout(1000)  # the list is drawn anew after a change
     grid = page.get_by_test_id("stExpander").get_by_test_id("stDataFrame")
-    grid.scroll_into_view_if_needed()
-    box = grid.bounding_box()
     option = page.get_by_role("option", name=kind, exact=True)
-    for _ in range(5):  # a list that is just being drawn does not take the first click
+    for _ in range(5):  # a list that is just being drawn does not take the first click, and may have moved
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
         page.mouse.click(box["x"] + 20, box["y"] + 35 * (row + 1) + 17)
         page.keyboard.press("ArrowRight")  # from the name to the type
         page.keyboard.press("Enter")
