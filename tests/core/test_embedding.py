@@ -58,3 +58,15 @@ def test_fewer_landmarks_give_nearly_the_same_map():
     assert np.linalg.norm(thin.rows(X) - embedding.U) <= 0.05 * np.linalg.norm(embedding.U)
     thinned, degrees = (one.from_kernel(one.kernel.between(X, one.landmarks))[1] for one in (thin, whole))
     assert np.median(np.abs(thinned / degrees - 1)) <= 0.02
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e25, 1e-25])
+def test_single_precision_is_kept_as_long_as_its_squares_fit(scale):
+    X, _ = three_blobs()
+    Z, kernel = scale * X, Gaussian(scale)
+    embedding = DenseEngine(Z, kernel).embed(np.eye(2), 3)
+    labels, centres = round_to_labels(embedding.U, 3, "kmeans", np.random.default_rng(0))
+    found = KernelMap.fit(Z, embedding, centres, kernel)
+    single = Z.astype(np.float32)
+    assert found.block(single).dtype == (np.float32 if scale == 1.0 else np.float64)
+    assert np.array_equal(found.labels(single), labels)

@@ -144,3 +144,16 @@ def test_coordinates_of_reduced_rows_are_those_of_the_table():
     lifted = small.reduced_from(mean, reduction)
     assert np.allclose(lifted(X, codes), small(rows, codes))
     assert np.allclose(lifted.to_table(np.eye(2)), reduction @ small.basis)
+
+
+def test_what_is_kept_enters_the_weights_of_the_pairs():
+    rng = np.random.default_rng(0)
+    n, s = 12, np.array([0.5, -0.2])
+    X, B, Y = rng.standard_normal((n, 3)), rng.standard_normal((n, 2)), Given.from_codes(np.arange(n) % 2).indicators()
+    engine = DenseEngine(X, Gaussian(1.0), Y)
+    engine.keep = B, s
+    embedding, degrees = engine.embed(np.eye(3)[:, :2], 2), rng.uniform(1, 2, n)
+    F, weights = engine.weigh(embedding, degrees, 3.0)
+    U = embedding.U - embedding.U.mean(axis=0)
+    expected = (U @ U.T - 3 * Y @ Y.T + (B * s) @ B.T) / np.sqrt(np.outer(degrees, degrees))
+    assert np.allclose((F * weights) @ F.T, expected)
